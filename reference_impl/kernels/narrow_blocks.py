@@ -13,10 +13,9 @@ from math import lcm
 from typing import NamedTuple
 
 from .descriptor import STAGE_OUT
-from .large_first import wanted_of_spread_lines, wanted_of_unfilled
 from .normal import Dim
 from .plans import LINE, Host
-from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, Wanted, crowded, fills_lines, rows_of_block, shares
+from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, Wanted, crowded, rows_of_block, shares
 
 _OVERLAP = 1.05
 """How many times a target row may be written by overlapping blocks, in the mean."""
@@ -35,8 +34,9 @@ class Sides(NamedTuple):
 
     a_length: int
     """Items of a source row, as far as a block goes or one dimension more."""
-    a_dim: Dim
-    """The dimension along which the source is in one piece."""
+    even: bool
+    """Whether target rows that follow each other in the source are an even number of lines apart; asked of bytes, and
+    only on Intel's processors, which mind the parity of lines."""
     b_dims: Sequence[Dim]
     """The dimensions that follow each other in the target, from the last one on."""
     item: int
@@ -46,14 +46,6 @@ class Sides(NamedTuple):
     """Whether rows of a block are too many for the sets of the second-level cache that they fall into; asked of small
     items whose target rows begin anywhere in a line."""
     host: Host
-
-    @property
-    def even(self) -> bool:
-        """Whether target rows that follow each other in the source are an even number of lines apart.
-
-        Asked of bytes, and only on Intel's processors, which mind the parity of lines.
-        """
-        return not self.host.intel or self.a_dim.dst // LINE % 2 == 0
 
     @property
     def is_ragged(self) -> bool:
@@ -75,22 +67,10 @@ def wanted_of_lines(sides: Sides) -> Wanted:
     if item >= 4:
         return Wanted(8 * LINE, 4 * LINE, lines=sides.is_ragged, pairs=True)
     short = shares(b_dims) and abs(b_dims[0].src) < _SHORT
-    if sides.host.family_26 and not fills_lines(b_dims, item):
-        return wanted_of_unfilled(b_dims, item)
-    spread = wanted_of_spread_lines(sides.a_dim, b_dims, item) if sides.host.family_26 else None
-    if spread is not None:
-        return spread
     if sides.host.small_first:
         # Of long source rows little is kept until the next block asks for it (130 layouts: 0.87 of the time of squares;
         # 512 by 128 bytes, or 256 by 256, were 0.97 and 0.91).
         return Wanted(_SHORT if short else 2 * LINE, 4 * LINE, lines=True, pairs=True)
-    if sides.host.family_26 and not shares(b_dims):
-        # What lies in many sets is there still when the next block asks for it: 0.93 and 0.85 of the time of 210
-        # layouts of one and two bytes.
-        if not crowded(rows_of_block(b_dims, "src", LINE), FIRST_SETS, 2):
-            return Wanted(LINE, 4 * LINE, lines=True, pairs=True)
-        if item == 1:
-            return Wanted(4 * LINE, 2 * LINE, lines=True, pairs=True)
     rows = rows_of_block(b_dims, "src", 2 * LINE // item)
     crowds = crowded(rows, FIRST_SETS, FIRST_WAYS)
     if item == 1 and (crowds or not sides.even) and not crowded(rows, FIRST_SETS, 4 * FIRST_WAYS):

@@ -18,14 +18,10 @@ def wanted_of_squares(
 ) -> Wanted:  # fmt: skip
     """What makes a good tile of whole blocks; the source is in one piece along `a_dim`."""
     b_bytes = item * prod(d.length for d in b_dims)
-    other = None
     if host.smallest_tiles and streamed:
         other = small_first.wanted_past_small_first(a_dim, b_dims, item, far, host)
-    elif host.family_26:
-        past = large_first.wanted_past_large_first
-        other = past(a_dim, b_dims, item, far, host) if streamed else large_first.wanted_of_crowds(b_dims, item)
-    if other is not None:
-        return other
+        if other is not None:
+            return other
     if item < 4:
         return _wanted_small(b_dims, item, far, host)
     if far:

@@ -25,7 +25,7 @@ from .descriptor import (
     Loop,
 )
 from .half_lines import wanted_of_halves
-from .large_first import likes_low_tiles
+from .large_first import wanted_of_large_first
 from .narrow_blocks import wanted_of_lines
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Host, Plan, make_plan, ordered
@@ -223,7 +223,8 @@ def _tile(
         or not crowds
         or moves_crowds([dims[k] for k in a_chain], b_dims, item, streamed, host)
     )
-    narrow = host.wide_intel or (streamed and not far and _is_narrow(dims[along], b_dims, rows, item, host))
+    narrow = host.wide_intel or (streamed and not far and _is_narrow(b_dims, rows, item, host))
+    own = wanted_of_large_first(dims[along], b_dims, item, far, streamed, host) if host.family_26 and whole else None
     halves, lines = _has_halves(host, streamed), narrow and whole and item < 4
     staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)
     if unit != item:
@@ -232,9 +233,12 @@ def _tile(
         wanted = wanted_of_halves(half_lines.Sides(dims, along, b_dims, item, host.src_phase), far)
     elif halves and blocks:
         wanted = Wanted(1024, 1024, staged, lines)
+    elif own is not None:
+        wanted = own._replace(staged=staged)
     elif narrow and streamed and whole:
         a_length = prod(dims[k].length for k in a_chain)
-        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, dims[along], b_dims, item, far, crowds, host))
+        even = not host.intel or dims[along].dst // LINE % 2 == 0
+        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds, host))
     else:
         if whole:
             wanted = wanted_of_squares(dims[along], b_dims, item, far, streamed, host)
@@ -261,15 +265,11 @@ def _tile(
     return _Tile(a_chain, b_chain, wanted)
 
 
-def _is_narrow(
-    a_dim: Dim, b_dims: Sequence[Dim], rows: npt.NDArray[np.int64], item: int, host: Host
-) -> bool:  # fmt: skip
+def _is_narrow(b_dims: Sequence[Dim], rows: npt.NDArray[np.int64], item: int, host: Host) -> bool:
     """Whether AMD's processors, too, like blocks of a line by 16 bytes.
 
     Target rows are not short, and a block's source rows, at these offsets, crowd no set of the first-level cache.
     """
-    if host.family_26 and likes_low_tiles(a_dim, b_dims, item):
-        return False
     long = item * prod(d.length for d in b_dims) >= 4 * LINE
     return item < 4 and host.pairs(item) and long and not crowded(rows, FIRST_SETS, FIRST_WAYS)
 

@@ -14,7 +14,7 @@ from stridecheck.reference_impl.kernels.normal import normal
 from stridecheck.reference_impl.kernels.plans import LINE, Host
 
 from .arrays import TYPES, Pair, Side, expected, fenced, needs_fences
-from .test_narrow_blocks import permuted
+from .tiling import permuted
 
 relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 INTEL = Host(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True, window=64)

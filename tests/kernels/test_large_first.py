@@ -3,13 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from stridecheck.reference_impl.kernels import machine
 from stridecheck.reference_impl.kernels.descriptor import BY_ROWS, LINES, MODE, PAIRS, STAGE_IN, STAGE_OUT
 from stridecheck.reference_impl.kernels.plans import Host
 
-from .arrays import TYPES
-from .copying import WIDTHS
-from .tiling import check_bits, planned
+from .tiling import planned
 
 LARGE_FIRST = Host(width=64, first_bytes=48 << 10)
 BACK = (0, 2, 1)
@@ -191,27 +188,3 @@ def test_other_processors_and_what_the_caches_keep_have_other_tiles(other):
         tile = planned(shape, order, itemsize, LARGE_FIRST)[:2]
         assert planned(shape, order, itemsize, other)[:2] != tile, shape
         assert planned(shape, order, itemsize, replace(LARGE_FIRST, cache_bytes=1 << 40))[:2] != tile, shape
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("itemsize", sorted(TYPES))
-@pytest.mark.parametrize(
-    ("shape", "order"),
-    [
-        ((50, 40, 192), BACK),
-        ((700, 96), (1, 0)),
-        ((3, 56, 1100), (2, 1, 0)),
-        ((12, 28, 700), (2, 1, 0)),
-        ((10, 320, 256), BACK),
-        ((9, 416, 100), BACK),
-        ((3, 1344, 300), BACK),
-        ((40, 3001, 6), BACK),
-        ((64, 1 << 15), (1, 0)),
-        ((3, 161, 700), BACK),
-    ],
-)
-@pytest.mark.parametrize("cache_bytes", [0, 1 << 30])
-def test_the_same_bits_arrive_and_nothing_beside_them(shape, order, itemsize, cache_bytes, width):
-    """With every kind of registers, whatever the last-level cache keeps, wherever in a line the target begins."""
-    window = machine.window_bytes(width)
-    check_bits(shape, order, itemsize, replace(LARGE_FIRST, width=width, window=window, cache_bytes=cache_bytes))

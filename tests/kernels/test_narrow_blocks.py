@@ -20,23 +20,14 @@ from stridecheck.reference_impl.kernels.descriptor import (
     STAGE_OUT,
     STREAM,
 )
-from stridecheck.reference_impl.kernels.normal import normal
-from stridecheck.reference_impl.kernels.planner import plan_for
 from stridecheck.reference_impl.kernels.plans import Choice, Host
 
 from .arrays import TYPES
 from .copying import WIDTHS, copy_with, relaxed
+from .tiling import permuted
 
 INTEL = Host(width=64, first_bytes=48 << 10, cache_bytes=3 << 20, intel=True)
 LENGTHS = [2, 3, 5, 8, 12, 13, 20, 32, 33, 56, 64, 100, 112, 128, 256]
-
-
-def permuted(shape, order, itemsize, host=INTEL):
-    """The plan of a dense array's copy in another order; `order` as `transpose` takes it."""
-    strides = [itemsize * prod(shape[k + 1 :]) for k in range(len(shape))]
-    lengths = [shape[k] for k in order]
-    dense = [itemsize * prod(lengths[k + 1 :]) for k in range(len(lengths))]
-    return plan_for(normal(tuple(lengths), tuple(dense), tuple(strides[k] for k in order), itemsize), host)
 
 
 @settings(max_examples=400, deadline=None)
@@ -57,7 +48,7 @@ def test_no_line_is_written_in_parts(data, itemsize, phase):
 def test_short_source_rows_that_share_lines_are_taken_whole(pixels, row, itemsize):
     """Long ones, and those of whole lines, are read some lines at a time: images to channels last."""
     pixels, row = pixels // itemsize, row // itemsize
-    plan = permuted((300, 512 // itemsize, pixels), (0, 2, 1), itemsize)
+    plan = permuted((300, 512 // itemsize, pixels), (0, 2, 1), itemsize, INTEL)
     assert plan.descriptor[A_CHUNK] == row
 
 
@@ -65,7 +56,7 @@ def test_short_source_rows_that_share_lines_are_taken_whole(pixels, row, itemsiz
 @pytest.mark.parametrize(("row", "nbytes"), [(1 << 15, 256), (1 << 14, 128), (33 << 10, 128)])
 def test_more_is_read_of_rows_that_the_second_level_cache_loses(row, nbytes, itemsize):
     """A hundred and more at a distance of 32 KB; the rows of the target begin anywhere in a line."""
-    plan = permuted((6, 122, row // itemsize), (0, 2, 1), itemsize)
+    plan = permuted((6, 122, row // itemsize), (0, 2, 1), itemsize, INTEL)
     assert (plan.kernel, plan.descriptor[A_CHUNK] * itemsize) == ("transpose", nbytes)
 
 
@@ -87,7 +78,7 @@ def test_more_is_read_of_rows_that_the_second_level_cache_loses(row, nbytes, ite
 def test_blocks_are_a_line_by_16_bytes_for_small_items_and_for_what_is_no_whole_squares(
     shape, order, itemsize, lines, pairs
 ):
-    mode = permuted(shape, order, itemsize).descriptor[MODE]
+    mode = permuted(shape, order, itemsize, INTEL).descriptor[MODE]
     assert (bool(mode & LINES), bool(mode & PAIRS)) == (lines, pairs)
 
 
@@ -171,19 +162,19 @@ def test_amd_stores_pairs_of_lines_but_for_4_byte_items_of_a_small_cache(itemsiz
 @pytest.mark.parametrize("columns", [100, 200, 400])
 def test_a_tile_takes_as_many_rows_as_make_whole_lines(columns):
     """Eight rows of 100 items of four bytes are 50 lines, one is six and a quarter."""
-    plan = permuted((300, columns, 8, 64), (0, 3, 2, 1), 4)
+    plan = permuted((300, columns, 8, 64), (0, 3, 2, 1), 4, INTEL)
     assert plan.descriptor[B_CHUNK] * plan.descriptor[B_INNER] * 4 % 64 == 0
     assert plan.staged == 0
 
 
 def test_a_tile_of_rows_that_make_no_whole_lines_goes_through_a_buffer():
-    plan = permuted((300, 1021, 8, 64), (0, 3, 2, 1), 4)
+    plan = permuted((300, 1021, 8, 64), (0, 3, 2, 1), 4, INTEL)
     assert plan.staged == STAGE_OUT
     assert plan.descriptor[B_CHUNK] * plan.descriptor[B_INNER] == 1021
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(24, 12), (100, 6), (12, 12)])
 def test_few_rows_of_bytes_are_transposed_by_registers_of_16_bytes(rows, columns):
-    plan = permuted((40_000, columns, rows), (0, 2, 1), 1)
+    plan = permuted((40_000, columns, rows), (0, 2, 1), 1, INTEL)
     assert plan.descriptor[MODE] & NARROW
     assert plan.descriptor[A_CHUNK] * plan.descriptor[A_INNER] >= rows

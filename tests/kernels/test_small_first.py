@@ -6,9 +6,7 @@ import pytest
 from stridecheck.reference_impl.kernels.descriptor import LINES, MODE, PAIRS, STAGE_IN, STAGE_OUT
 from stridecheck.reference_impl.kernels.plans import Host
 
-from .arrays import TYPES
-from .copying import WIDTHS
-from .tiling import check_bits, planned
+from .tiling import planned
 
 SMALL_FIRST = Host(width=64, first_bytes=32 << 10)
 
@@ -135,23 +133,3 @@ def test_other_processors_and_what_the_caches_keep_have_other_tiles(other):
         tile = planned(shape, order, itemsize, SMALL_FIRST)[:2]
         assert planned(shape, order, itemsize, other)[:2] != tile, shape
         assert planned(shape, order, itemsize, replace(SMALL_FIRST, cache_bytes=1 << 40))[:2] != tile, shape
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("itemsize", sorted(TYPES))
-@pytest.mark.parametrize(
-    ("shape", "order"),
-    [
-        ((50, 40, 160), (0, 2, 1)),
-        ((64, 64, 8, 8), (3, 2, 1, 0)),
-        ((3000, 100), (1, 0)),
-        ((40, 3001, 6), (0, 2, 1)),
-        ((12, 128, 1100), (2, 1, 0)),
-        ((64, 1 << 15), (1, 0)),
-        ((96, 4000), (1, 0)),
-    ],
-)
-@pytest.mark.parametrize("cache_bytes", [0, 1 << 30])
-def test_the_same_bits_arrive_and_nothing_beside_them(shape, order, itemsize, cache_bytes, width):
-    """With every kind of registers, whatever the last-level cache keeps, wherever in a line the target begins."""
-    check_bits(shape, order, itemsize, replace(SMALL_FIRST, width=width, cache_bytes=cache_bytes))
