@@ -5,26 +5,12 @@ be as low as that. The numbers are those that were best, or next to it, in some 
 a second-level cache of 1 MB and a last-level one of 32 MB (docs/kernel-decisions.md).
 """
 
-from collections.abc import Sequence
-from math import prod
-
 import numpy as np
+import numpy.typing as npt
 
-from .normal import Dim
-from .plans import LINE, Host
-from .tiles import (
-    FIRST_SETS,
-    FIRST_WAYS,
-    LONGEST,
-    SETS,
-    WAYS,
-    Wanted,
-    crowded,
-    fills_lines,
-    keeps_lines,
-    rows_of_block,
-    shares,
-)
+from .plans import LINE
+from .sides import Sides
+from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, WAYS, Wanted, rows_of_block
 
 _SHORT = 512
 """Bytes of target rows from which on those of large items need no more of the source's rows to make a tile."""
@@ -39,43 +25,36 @@ _SPREAD = 16
 """Sets of the first-level cache over which a block's target rows lie, at least, where squares are worth it."""
 
 
-def wanted_of_large_first(
-    a_dim: Dim, b_dims: Sequence[Dim], item: int, far: bool, streamed: bool, host: Host
-) -> Wanted | None:  # fmt: skip
-    """What makes a good tile of whole blocks, the source in one piece along `a_dim`; None where others are as good.
-
-    `far`: the target's rows begin anywhere in a line.
-    """
-    if not streamed:
-        return _of_crowds(b_dims, item)
-    b_bytes = item * prod(d.length for d in b_dims)
-    if far:
+def wanted(sides: Sides) -> Wanted | None:
+    """What makes a good tile of whole blocks; None where squares are as good."""
+    item, b_bytes = sides.item, sides.b_bytes
+    if not sides.streamed:
+        return _of_crowds(sides)
+    if sides.far:
         # Of 88 layouts these took 0.94 of the time of 512 bytes, and 256 of bytes; of two bytes 256 took 0.94 of 128.
         return Wanted((2 if item == 1 else 4) * LINE, LONGEST if item >= 4 or b_bytes <= LONGEST else LONGEST // 2)
-    if not fills_lines(b_dims, item):
-        return _of_unfilled(b_dims, item)
-    if _likes_low_tiles(a_dim, b_dims, item):
+    if not sides.fills_lines:
+        return _of_unfilled(sides)
+    if _likes_low_tiles(sides):
         return Wanted(8 * LINE, LINE)
-    if item < 4 and crowded(rows_of_block(b_dims, "src", LINE // item), FIRST_SETS, FIRST_WAYS):
-        return _of_crowds(b_dims, item)
-    lines = _of_spread_lines(a_dim, b_dims, item)
+    if item < 4 and sides.source_crowds(sides.of_line, FIRST_SETS, FIRST_WAYS):
+        return _of_crowds(sides)
+    lines = _of_spread_lines(sides)
     if lines is not None:
         return lines
     if item < 4:
-        return _of_small_items(b_dims, item) if b_bytes >= 4 * LINE and not shares(b_dims) else None
+        return _of_small_items(sides) if b_bytes >= 4 * LINE and not sides.shares else None
     if b_bytes < _SHORT:
         return None
+    a_bytes = sides.a_dim.length * item
     if item == 4:
-        if a_dim.length * item < 2 * LINE:
-            return Wanted(2 * LINE, 8 * LINE)
-        return Wanted(4 * LINE, 2 * LINE, pairs=True)
+        return Wanted(2 * LINE, 8 * LINE) if a_bytes < 2 * LINE else Wanted(4 * LINE, 2 * LINE, pairs=True)
     # 256 bytes, but 512 where these are a source row (0.82 to 0.87 of the time of 42 layouts), or where the last-level
     # cache keeps no lines (0.83 to 0.94 of 45).
-    few = a_dim.length * item > 8 * LINE and keeps_lines(b_dims, item, 2048, host.cache_bytes)
-    return Wanted((4 if few else 8) * LINE, 4 * LINE)
+    return Wanted((4 if a_bytes > 8 * LINE and sides.keeps_lines(2048) else 8) * LINE, 4 * LINE)
 
 
-def _of_spread_lines(a_dim: Dim, b_dims: Sequence[Dim], item: int) -> Wanted | None:
+def _of_spread_lines(sides: Sides) -> Wanted | None:
     """The same where lines can be stored so that those next to each other in time lie at all places of four; else None.
 
     Where target rows lie no multiple of four lines apart, a line of each of them, and source rows are read whole: 0.81
@@ -84,60 +63,64 @@ def _of_spread_lines(a_dim: Dim, b_dims: Sequence[Dim], item: int) -> Wanted | N
     tile of whole source rows (0.81 of the time of 160 layouts), or these are short and lie in half of its sets: 0.80
     and 0.82 of the time of 290 and 270 layouts of one and four bytes; of two bytes, and of rows of 4 KB, 1.0 to 1.2.
     """
-    a_bytes = a_dim.length * item
+    item, a_bytes = sides.item, sides.a_dim.length * sides.item
     if item >= 8 or not 2 * LINE <= a_bytes <= LONGEST:
         return None
-    if a_dim.dst % (4 * LINE):
+    if sides.a_dim.dst % (4 * LINE):
         return Wanted(LONGEST, LINE, lines=True)
-    number = 4 * LINE // item
+    number = 4 * sides.of_line
     is_held = number * a_bytes <= _HELD
-    crowds = crowded(rows_of_block(b_dims, "src", number), FIRST_SETS, FIRST_WAYS if is_held else 8 // item)
+    crowds = sides.source_crowds(number, FIRST_SETS, FIRST_WAYS if is_held else 8 // item)
     if crowds or not (is_held or (item != 2 and a_bytes <= _SHORT_SOURCE)):
         return None
     return Wanted(_SHORT_SOURCE, 4 * LINE, lines=True, by_rows=True)
 
 
-def _of_small_items(b_dims: Sequence[Dim], item: int) -> Wanted | None:
+def _of_small_items(sides: Sides) -> Wanted | None:
     """The same of long target rows and source rows of whole lines that crowd no cache: blocks of a line by 16 bytes."""
     # What lies in many sets is there still when the next block asks for it: 0.93 and 0.85 of the time of 210 layouts of
     # one and two bytes.
-    if not crowded(rows_of_block(b_dims, "src", LINE), FIRST_SETS, 2):
+    if not sides.source_crowds(LINE, FIRST_SETS, 2):
         return Wanted(LINE, 4 * LINE, lines=True, pairs=True)
-    return Wanted(4 * LINE, 2 * LINE, lines=True, pairs=True) if item == 1 else None
+    return Wanted(4 * LINE, 2 * LINE, lines=True, pairs=True) if sides.item == 1 else None
 
 
-def _likes_low_tiles(a_dim: Dim, b_dims: Sequence[Dim], item: int) -> bool:
+def _likes_low_tiles(sides: Sides) -> bool:
     """Whether squares one line wide are best: of two bytes, whose source rows crowd the first-level cache.
 
     0.77 of the time of 180 layouts where blocks of a line by 16 bytes were best before, 0.8 of 100 where other squares
     were; not where the target's rows crowd that cache, too (1.2), and not of bytes (1.2).
     """
-    if item != 2 or item * prod(d.length for d in b_dims) < 2 * LINE:
+    if sides.item != 2 or sides.b_bytes < 2 * LINE:
         return False
-    rows = rows_of_block(b_dims, "src", LINE // item)
-    return crowded(rows, FIRST_SETS, FIRST_WAYS // 2) and moves_crowds([a_dim], item)
+    near = rows_of_block([sides.a_dim], "dst", sides.of_line)
+    return sides.source_crowds(sides.of_line, FIRST_SETS, FIRST_WAYS // 2) and _are_spread(near)
 
 
-def _of_unfilled(b_dims: Sequence[Dim], item: int) -> Wanted:
+def _of_unfilled(sides: Sides) -> Wanted:
     """The same where a target row's nearest dimensions fill no lines: few rows of long pieces leave fewer scraps."""
-    if item >= 4:
+    if sides.item >= 4:
         return Wanted(1024, 1024)  # 0.64 to 0.81 of the time of 54 layouts of eight bytes, 0.94 of 39 of four
     # A line of the target by 16 bytes of source rows: 0.74 to 0.88 of the time of 500 layouts.
-    if crowded(rows_of_block(b_dims, "src", 2 * LINE // item), FIRST_SETS, FIRST_WAYS):
+    if sides.source_crowds(2 * sides.of_line, FIRST_SETS, FIRST_WAYS):
         return Wanted(512, 1024, lines=True)
     return Wanted(512, 2048, lines=True, pairs=True)
 
 
-def _of_crowds(b_dims: Sequence[Dim], item: int) -> Wanted | None:
+def _of_crowds(sides: Sides) -> Wanted | None:
     """The same where a block's source rows crowd the second-level cache; None where they do not."""
-    return Wanted(1024, LINE) if crowded(rows_of_block(b_dims, "src", LINE // item), SETS, 2 * WAYS) else None
+    return Wanted(1024, LINE) if sides.source_crowds(sides.of_line, SETS, 2 * WAYS) else None
 
 
-def moves_crowds(a_dims: Sequence[Dim], item: int) -> bool:
+def moves_crowds(sides: Sides) -> bool:
     """Whether squares are worth it for rows that crowd the second-level cache.
 
     0.63 to 0.78 of the time of 450 layouts past the caches, 0.73 and 0.93 of 100 within them; not where the target's
     rows lie 512 bytes or a multiple of that apart (1.2).
     """
-    rows = rows_of_block(a_dims, "dst", LINE // item)
+    return _are_spread(sides.targets)
+
+
+def _are_spread(rows: npt.NDArray[np.int64]) -> bool:
+    """Whether rows lie in many sets of the first-level cache."""
     return len(np.unique(rows % (FIRST_SETS * LINE) // LINE)) >= min(_SPREAD, len(rows))

@@ -8,14 +8,11 @@ overlaps the one before it. Target rows that begin anywhere in a line go through
 are those that were best, or next to it, in some hundred drawn layouts of each size of items (docs/kernel-decisions.md).
 """
 
-from collections.abc import Sequence
 from math import lcm
-from typing import NamedTuple
 
-from .descriptor import STAGE_OUT
-from .normal import Dim
-from .plans import LINE, Host
-from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, Wanted, crowded, rows_of_block, shares
+from .plans import LINE
+from .sides import Sides
+from .tiles import FIRST_SETS, FIRST_WAYS, LONGEST, SETS, WAYS, Wanted, crowded
 
 _OVERLAP = 1.05
 """How many times a target row may be written by overlapping blocks, in the mean."""
@@ -29,62 +26,47 @@ _LOST = 48
 some before the next tile asks for them: on Intel's processors 0.93 of the time of 60 layouts."""
 
 
-class Sides(NamedTuple):
-    """How the two sides of a transpose lie."""
-
-    a_length: int
-    """Items of a source row, as far as a block goes or one dimension more."""
-    even: bool
-    """Whether target rows that follow each other in the source are an even number of lines apart; asked of bytes, and
-    only on Intel's processors, which mind the parity of lines."""
-    b_dims: Sequence[Dim]
-    """The dimensions that follow each other in the target, from the last one on."""
-    item: int
-    far: bool
-    """Whether the target's rows begin anywhere in a line."""
-    crowds: bool
-    """Whether rows of a block are too many for the sets of the second-level cache that they fall into; asked of small
-    items whose target rows begin anywhere in a line."""
-    host: Host
-
-    @property
-    def is_ragged(self) -> bool:
-        """Whether squares overlap: lines of the target would be streamed twice."""
-        block = LINE // self.item
-        return -(-self.a_length // block) * block > _OVERLAP * self.a_length
-
-
-def wanted_of_lines(sides: Sides) -> Wanted:
-    """What makes a good tile of whole blocks."""
-    b_dims, item = sides.b_dims, sides.item
+def wanted(sides: Sides) -> Wanted:
+    """What makes a good tile of whole blocks past the caches."""
+    item, host = sides.item, sides.host
     if sides.far and item >= 4:
-        return Wanted(64 * item, LONGEST, STAGE_OUT)
+        return Wanted(64 * item, LONGEST)
     if sides.far:
         # Where the second-level cache loses rows before the next tile asks for them, more of each is read at once.
-        rows = rows_of_block(b_dims, "src", LONGEST // 2 // item)
-        more = shares(b_dims) or (sides.host.intel and crowded(rows, SETS, _LOST))
-        return Wanted((4 if more else 2) * LINE, LONGEST // 2, STAGE_OUT, lines=not sides.crowds)
+        loses = host.intel and sides.source_crowds(LONGEST // 2 // item, SETS, _LOST)
+        lines = not sides.source_crowds(sides.of_line, SETS, 2 * WAYS)
+        return Wanted((4 if sides.shares or loses else 2) * LINE, LONGEST // 2, lines=lines)
     if item >= 4:
-        return Wanted(8 * LINE, 4 * LINE, lines=sides.is_ragged, pairs=True)
-    short = shares(b_dims) and abs(b_dims[0].src) < _SHORT
-    if sides.host.small_first:
+        return Wanted(8 * LINE, 4 * LINE, lines=_is_ragged(sides), pairs=True)
+    short = sides.shares and abs(sides.b_dims[0].src) < _SHORT
+    if host.small_first:
         # Of long source rows little is kept until the next block asks for it (130 layouts: 0.87 of the time of squares;
         # 512 by 128 bytes, or 256 by 256, were 0.97 and 0.91).
         return Wanted(_SHORT if short else 2 * LINE, 4 * LINE, lines=True, pairs=True)
-    rows = rows_of_block(b_dims, "src", 2 * LINE // item)
+    rows = sides.sources(2 * sides.of_line)
     crowds = crowded(rows, FIRST_SETS, FIRST_WAYS)
-    if item == 1 and (crowds or not sides.even) and not crowded(rows, FIRST_SETS, 4 * FIRST_WAYS):
-        return Wanted(_SHORT if shares(b_dims) else 4 * LINE, 4 * LINE, lines=True)
-    if short and sides.host.intel:
+    if item == 1 and (crowds or _is_uneven(sides)) and not crowded(rows, FIRST_SETS, 4 * FIRST_WAYS):
+        return Wanted(_SHORT if sides.shares else 4 * LINE, 4 * LINE, lines=True)
+    if short and host.intel:
         return Wanted(_SHORT, 2 * LINE, lines=True, pairs=True)
     # What the first-level cache does not keep is read no more than it has to be.
     return Wanted(LINE if crowds else 4 * LINE, 2 * LINE, lines=True, pairs=True)
 
 
-def whole_lines(b_dims: Sequence[Dim], item: int) -> int:
+def _is_ragged(sides: Sides) -> bool:
+    """Whether squares overlap: lines of the target would be streamed twice."""
+    return -(-sides.a_bytes // LINE) * LINE > _OVERLAP * sides.a_bytes
+
+
+def _is_uneven(sides: Sides) -> bool:
+    """Whether target rows that follow each other in the source are an odd number of lines apart: of Intel's alone."""
+    return sides.host.intel and sides.a_dim.dst // LINE % 2 != 0
+
+
+def whole_lines(sides: Sides) -> int:
     """Bytes of a target row that are whole lines, where its nearest dimensions end within one; 0 where none do."""
-    row, whole = item, 0
-    for d in b_dims[:-1]:
+    row, whole = sides.item, 0
+    for d in sides.b_dims[:-1]:
         row *= d.length
         whole = lcm(row, LINE) if row % LINE and lcm(row, LINE) <= _MOST else whole
     return whole

@@ -177,36 +177,6 @@ def crowded(table: npt.NDArray[np.int64], sets: int, ways: int) -> bool:
     return int(np.bincount(table % (sets * LINE) // LINE, minlength=1).max()) > ways
 
 
-def shares(b_dims: Sequence[Dim]) -> bool:
-    """Whether pieces of a source row share lines, which are read again and again where the pieces are short."""
-    return any(d.src % LINE for d in b_dims)
-
-
-def keeps_lines(b_dims: Sequence[Dim], item: int, b_bytes: int, cache_bytes: int) -> bool:
-    """Whether the last-level cache keeps a line of each source row that target rows of so many bytes take."""
-    b, _ = chunk(b_dims, b_bytes // item, 1)
-    rows = offsets([*b_dims[:-1], b_dims[-1]._replace(length=b.chunk)], "src")
-    return not crowded(rows, max(1, cache_bytes // (_LAST_WAYS * LINE)), _KEPT)
-
-
-_LAST_WAYS, _KEPT = 10, 2
-"""Ways of a last-level cache's set that `cache_bytes` counts on, and rows of a tile that it keeps beside all else."""
-
-
-def fills_lines(b_dims: Sequence[Dim], item: int) -> bool:
-    """Whether rows of the target's nearest dimensions fit into a line with nothing left over, and fill it.
-
-    >>> fills_lines([Dim(4, 4, 64), Dim(8, 16, 1024)], 4), fills_lines([Dim(3, 4, 64), Dim(8, 12, 1024)], 4)
-    (True, False)
-    """
-    run = item
-    for d in b_dims:
-        run *= d.length
-        if LINE % run:
-            break
-    return run % LINE == 0
-
-
 def odd_lines(nbytes: int) -> int:
     """A pitch of an odd number of lines: rows of a buffer then fall into all sets of a cache."""
     lines = -(-nbytes // LINE)

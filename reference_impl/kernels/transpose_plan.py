@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import half_lines, narrow_blocks
+from . import half_lines, large_first, narrow_blocks, small_first, square_tiles
 from .descriptor import (
     AHEAD,
     ALIKE,
@@ -24,12 +24,9 @@ from .descriptor import (
     Chunked,
     Loop,
 )
-from .half_lines import wanted_of_halves
-from .large_first import wanted_of_large_first
-from .narrow_blocks import wanted_of_lines
 from .normal import Dim, Normal
 from .plans import LINE, OWN, Choice, Host, Plan, make_plan, ordered
-from .square_tiles import moves_crowds, wanted_of_gathered, wanted_of_squares
+from .sides import Sides
 from .tiles import (
     FIRST_SETS,
     FIRST_WAYS,
@@ -45,7 +42,6 @@ from .tiles import (
     odd_lines,
     offsets,
     pitch,
-    rows_of_block,
 )
 
 LONG = 2048
@@ -74,25 +70,11 @@ def transpose_plan(
     form = rising(form, along)
     item, dims = form.item, list(form.dims)
     block, columns = host.width // item, 16 // item
-    a_chain, b_chain, wanted = _tile(dims, along, item, host, choice, streamed, split, near)
+    sides = Sides(dims, along, item, host, streamed, split, near, choice.b_bytes or LONGEST)
+    a_chain, b_chain, wanted = _tile(sides, choice)
     a_dims, b_dims = [dims[k] for k in a_chain], [dims[k] for k in b_chain]
-    lines = wanted.lines and not wanted.staged & STAGE_IN
-    of_a, of_b = columns if wanted.staged & STAGE_IN or lines else block, LINE // item if lines else block
-    evenly = LINE // item if _has_halves(host, streamed) else 0
-    a_items, a_whole = wanted.a_bytes // item, prod(d.length for d in a_dims)
-    equal = 0
-    if host.small_tiles and streamed and wanted.staged & STAGE_OUT:
-        # What is left of a source row is a tile of its own, which takes as long as a larger one.
-        if a_whole * item % LINE == 0 and a_whole <= _LITTLE_MORE[host.small_first] * a_items:
-            a_items = a_whole
-        equal = LINE // item if host.small_first or item >= 4 else 0
-    a, a_inner = chunk(a_dims, a_items, of_a, evenly=equal)
-    in_units = 0
-    if streamed and host.family_26:
-        in_units = LONGEST // item
-    elif lines or (host.intel and streamed):
-        in_units = 2 * max(wanted.b_bytes, LINE if evenly else LONG // 2) // item
-    b, b_inner = chunk(b_dims, wanted.b_bytes // item, of_b, in_units=in_units, evenly=evenly)
+    a, a_inner = _of_source_rows(sides, a_dims, wanted)
+    b, b_inner = _of_target_rows(sides, b_dims, wanted)
     rest = [Loop(*d) for k, d in enumerate(dims) if k not in a_chain and k not in b_chain]
     a_rows, b_rows = a.chunk * a_inner, b.chunk * b_inner
     a_table = offsets([*a_dims[:-1], a_dims[-1]._replace(length=a.chunk)], "dst")
@@ -105,7 +87,7 @@ def transpose_plan(
     if host.intel and streamed and not (straight or split or wanted.staged & STAGE_OUT):
         return transpose_plan(form, along, host, choice, streamed, True, near, turned)
     staged = wanted.staged
-    lines &= a_rows >= columns and b_rows >= LINE // item
+    lines = _by_lines(wanted) and a_rows >= columns and b_rows >= LINE // item
     if _has_halves(host, streamed) and not (lines and straight):
         staged |= STAGE_OUT
     fits_wide = lines or min(a_rows, b_rows) >= block
@@ -195,94 +177,104 @@ def _has_halves(host: Host, streamed: bool) -> bool:
     return streamed and host.width < LINE
 
 
-def _tile(
-    dims: Sequence[Dim], along: int, item: int, host: Host, choice: Choice, streamed: bool, split: bool, side: str
-) -> _Tile:
-    last = len(dims) - 1
-    unit = dims[along].src
-    # Both sides of a block first, then rows of the target as long as they may be.
-    source_bytes = host.width * unit // item
-    first = {*chain(dims, along, "src", {along, last}, unit, source_bytes)} if side == "src" else {along}
-    near = chain(dims, last, "dst", {*first, last}, item, host.width)
-    a_chain = chain(dims, along, "src", {along, *near}, unit, source_bytes)
-    whole = blocks = unit == item and all(
-        item * prod(dims[k].length for k in chain) >= host.width for chain in (a_chain, near)
-    )
+def _tile(sides: Sides, choice: Choice) -> _Tile:
+    dims, last, item, host = sides.dims, len(sides.dims) - 1, sides.item, sides.host
     # Of small items a block has more rows than a set of the second-level cache has ways.
-    block = host.width // item
-    rows = rows_of_block([dims[k] for k in near], "src", block)
-    b_chain = chain(dims, last, "dst", {*a_chain, last}, item, choice.b_bytes or LONGEST)
-    b_dims = [dims[k] for k in b_chain]
-    # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
-    # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
-    split |= any(d.dst % LINE for k, d in enumerate(dims) if k not in b_chain)
-    far = streamed and (host.dst_phase != 0 or split)
-    crowds = crowded(rows, SETS, 2 * WAYS)
-    whole &= (
-        (far and (host.small_tiles or host.intel))
-        or not crowds
-        or moves_crowds([dims[k] for k in a_chain], b_dims, item, streamed, host)
-    )
-    narrow = host.wide_intel or (streamed and not far and _is_narrow(b_dims, rows, item, host))
-    own = wanted_of_large_first(dims[along], b_dims, item, far, streamed, host) if host.family_26 and whole else None
-    halves, lines = _has_halves(host, streamed), narrow and whole and item < 4
-    staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)
-    if unit != item:
-        wanted = Wanted(1024, 1024 if far else 512 if streamed else 256, staged, lines)
-    elif halves and whole:
-        wanted = wanted_of_halves(half_lines.Sides(dims, along, b_dims, item, host.src_phase), far)
-    elif halves and blocks:
-        wanted = Wanted(1024, 1024, staged, lines)
-    elif own is not None:
-        wanted = own._replace(staged=staged)
-    elif narrow and streamed and whole:
-        a_length = prod(dims[k].length for k in a_chain)
-        even = not host.intel or dims[along].dst // LINE % 2 == 0
-        wanted = wanted_of_lines(narrow_blocks.Sides(a_length, even, b_dims, item, far, crowds, host))
-    else:
-        if whole:
-            wanted = wanted_of_squares(dims[along], b_dims, item, far, streamed, host)
-        else:
-            a_bytes = item * prod(dims[k].length for k in a_chain)
-            wanted = wanted_of_gathered(a_bytes, b_dims, item, far, streamed, host)
-        wanted = wanted._replace(staged=staged, lines=lines or wanted.lines)
-    if host.intel and streamed and not far:
-        wanted = wanted._replace(b_bytes=max(wanted.b_bytes, narrow_blocks.whole_lines(b_dims, item)))
+    crowds = sides.source_crowds(host.width // item, SETS, 2 * WAYS)
+    through = sides.far and (host.small_tiles or host.intel)
+    whole = sides.fills_blocks and (through or not crowds or square_tiles.moves_crowds(sides))
+    wanted = _wanted(sides, whole)
+    if host.intel and sides.streamed and not sides.far:
+        wanted = wanted._replace(b_bytes=max(wanted.b_bytes, narrow_blocks.whole_lines(sides)))
     wanted = wanted._replace(a_bytes=choice.a_bytes or wanted.a_bytes, b_bytes=choice.b_bytes or wanted.b_bytes)
 
-    def chains() -> tuple[list[int], list[int]]:
-        b = chain(dims, last, "dst", {*a_chain, last}, item, wanted.b_bytes)
-        return chain(dims, along, "src", {along, *b}, unit, wanted.a_bytes * unit // item), b
+    def chains(taken: Sequence[int]) -> tuple[list[int], list[int]]:
+        b = chain(dims, last, "dst", {*taken, last}, item, wanted.b_bytes)
+        return chain(dims, sides.along, "src", {sides.along, *b}, sides.unit, wanted.a_bytes * sides.unit // item), b
 
-    a_chain, b_chain = chains()
-    if whole and not streamed and choice == OWN:
-        other = _within_caches(dims, a_chain, b_chain, b_dims, wanted, along, item, host)
+    a_chain, b_chain = chains(sides.a_chain)
+    if whole and not sides.streamed and choice == OWN:
+        other = _within_caches(sides, a_chain, b_chain, wanted)
         if other is not wanted:
             wanted = other
-            a_chain, b_chain = chains()
+            a_chain, b_chain = chains(a_chain)
     if choice.staged >= 0:
         wanted = wanted._replace(staged=choice.staged)
     return _Tile(a_chain, b_chain, wanted)
 
 
-def _is_narrow(b_dims: Sequence[Dim], rows: npt.NDArray[np.int64], item: int, host: Host) -> bool:
+def _wanted(sides: Sides, whole: bool) -> Wanted:
+    """What makes a good tile by the rules for this processor; `whole`: blocks need not be gathered first."""
+    host, item, streamed, far = sides.host, sides.item, sides.streamed, sides.far
+    # Rows of the target that begin anywhere in a line share lines with each other, which would be fetched and written
+    # twice. So target rows are long and go through a buffer, from which whole lines are streamed.
+    halves = _has_halves(host, streamed)
+    staged = STAGE_OUT * (halves or (far and (whole or host.intel))) | STAGE_IN * (not whole)
+    if sides.unit != item:
+        return Wanted(1024, 1024 if far else 512 if streamed else 256, staged)
+    if halves and whole:
+        return half_lines.wanted(sides)
+    if halves and sides.fills_blocks:
+        return Wanted(1024, 1024, staged)
+    if not whole:
+        return square_tiles.wanted_of_gathered(sides)._replace(staged=staged)
+    own = large_first.wanted(sides) if host.family_26 else None
+    if own is None and streamed and (host.wide_intel or _is_narrow(sides)):
+        own = narrow_blocks.wanted(sides)
+    if own is None and streamed and host.smallest_tiles:
+        own = small_first.wanted(sides)
+    if own is None:
+        own = square_tiles.wanted(sides)._replace(lines=host.wide_intel and item < 4)
+    return own._replace(staged=staged)
+
+
+def _is_narrow(sides: Sides) -> bool:
     """Whether AMD's processors, too, like blocks of a line by 16 bytes.
 
-    Target rows are not short, and a block's source rows, at these offsets, crowd no set of the first-level cache.
+    Target rows are not short, and a block's source rows crowd no set of the first-level cache.
     """
-    long = item * prod(d.length for d in b_dims) >= 4 * LINE
-    return item < 4 and host.pairs(item) and long and not crowded(rows, FIRST_SETS, FIRST_WAYS)
+    if sides.item >= 4 or sides.far or not sides.host.pairs(sides.item):
+        return False
+    return sides.b_bytes >= 4 * LINE and not sides.source_crowds(sides.of_line, FIRST_SETS, FIRST_WAYS)
 
 
-def _within_caches(
-    dims: Sequence[Dim], a_chain: Sequence[int], b_chain: Sequence[int], b_dims: Sequence[Dim], wanted: Wanted,
-    along: int, item: int, host: Host,
-) -> Wanted:  # fmt: skip
+def _by_lines(wanted: Wanted) -> bool:
+    """Whether blocks are a line by 16 bytes: what is gathered lies in a buffer, where they need not be."""
+    return wanted.lines and not wanted.staged & STAGE_IN
+
+
+def _of_source_rows(sides: Sides, a_dims: Sequence[Dim], wanted: Wanted) -> tuple[Chunked, int]:
+    """How much a tile spans of source rows along some dimensions (`tiles.chunk`)."""
+    host, item = sides.host, sides.item
+    a_items, whole, equal = wanted.a_bytes // item, prod(d.length for d in a_dims), 0
+    if host.small_tiles and sides.streamed and wanted.staged & STAGE_OUT:
+        # What is left of a source row is a tile of its own, which takes as long as a larger one.
+        if whole * item % LINE == 0 and whole <= _LITTLE_MORE[host.small_first] * a_items:
+            a_items = whole
+        equal = sides.of_line if host.small_first or item >= 4 else 0
+    unit = 16 if wanted.staged & STAGE_IN or wanted.lines else host.width
+    return chunk(a_dims, a_items, unit // item, evenly=equal)
+
+
+def _of_target_rows(sides: Sides, b_dims: Sequence[Dim], wanted: Wanted) -> tuple[Chunked, int]:
+    """The same of target rows."""
+    host, item, lines = sides.host, sides.item, _by_lines(wanted)
+    evenly = sides.of_line if _has_halves(host, sides.streamed) else 0
+    in_units = 0
+    if sides.streamed and host.family_26:
+        in_units = LONGEST // item
+    elif lines or (sides.streamed and host.intel):
+        in_units = 2 * max(wanted.b_bytes, LINE if evenly else LONG // 2) // item
+    unit = LINE if lines else host.width
+    return chunk(b_dims, wanted.b_bytes // item, unit // item, in_units=in_units, evenly=evenly)
+
+
+def _within_caches(sides: Sides, a_chain: Sequence[int], b_chain: Sequence[int], wanted: Wanted) -> Wanted:
     """Another tile where the first-level cache would not keep the lines of this one until they are whole."""
-    if _unlike(dims, a_chain, b_dims, item, host):
-        return wanted._replace(
-            staged=STAGE_OUT, a_bytes=LINE * _blocks(dims[along].length, host.width // item), b_bytes=_LONG_RUN
-        )
+    dims, item = sides.dims, sides.item
+    if _unlike(sides, a_chain):
+        a_bytes = LINE * _blocks(sides.a_dim.length, sides.host.width // item)
+        return wanted._replace(staged=STAGE_OUT, a_bytes=a_bytes, b_bytes=_LONG_RUN)
     if item == 1 or not _crowds(dims, a_chain, wanted.a_bytes // item, "dst"):
         return wanted
     if _crowds(dims, b_chain, wanted.b_bytes // item, "src"):
@@ -290,17 +282,17 @@ def _within_caches(
     return wanted._replace(a_bytes=LINE, b_bytes=2048)
 
 
-def _unlike(dims: Sequence[Dim], a_chain: Sequence[int], b_dims: Sequence[Dim], item: int, host: Host) -> bool:
+def _unlike(sides: Sides, a_chain: Sequence[int]) -> bool:
     """Whether rows of the target begin at different places of their lines, and are worth writing from a buffer.
 
     Else most stores are on two lines, and each to another row than the one before it. Worth it are items of four bytes
     and more: rows that a buffer holds whole, and of 8-byte items, which take few shuffles, some longer ones.
     """
-    if not host.intel or item < 4 or not any(dims[k].dst % LINE for k in a_chain):
+    item, rows = sides.item, [sides.dims[k] for k in a_chain]
+    if not sides.host.intel or item < 4 or not any(d.dst % LINE for d in rows):
         return False
-    nbytes = item * prod(d.length for d in b_dims)
-    number = prod(dims[k].length for k in a_chain)
-    return nbytes >= _SHORT_RUN and (nbytes <= _LONG_RUN or (item == 8 and number >= _MANY))
+    worth_a_buffer = sides.b_bytes <= _LONG_RUN or (item == 8 and prod(d.length for d in rows) >= _MANY)
+    return sides.b_bytes >= _SHORT_RUN and worth_a_buffer
 
 
 def _blocks(number: int, block: int) -> int:
