@@ -55,12 +55,10 @@ def mask_tensor(value: bool) -> "Tensor":
 def index_tensor(items: Any) -> "Tensor":
     """A list, range or array as an index tensor. Raises: argument, dtype, size (see `from_values.tensor`)."""
     t = tensor(items)
-    if not t.numel() and t.dtype.category == "float":
-        return from_array(np.zeros(t._layout.shape, np.int64), dt.int64)
-    if t.dtype.category == "float":
-        # A list of floats is taken for integers.
-        return t.to(dt.int64)
-    return t
+    if t.dtype.is_complex and not isinstance(items, np.ndarray):
+        raise LayoutTypeError("argument", "no index tensor is made of complex numbers, but in an array")
+    # Masks remain masks; all other numbers are taken for integers.
+    return t if t.dtype in (dt.bool_, dt.uint8) else t.to(dt.int64)
 
 
 _Entry = tuple[Shape, Strides, Any, bool]

@@ -95,6 +95,8 @@ def with_checked_tensors(function: Callable[..., Any], *, of_class: bool = False
             raise
         except Unread as e:
             return lent(function, args, kwargs, e)
+        except MemoryError as e:
+            raise LayoutError("memory", f"{function.__name__}: {e or 'not enough memory'}") from None
 
     return call
 

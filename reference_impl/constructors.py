@@ -257,6 +257,7 @@ def eye(
     columns = rows if m is None else as_int(m, "m")
     if rows < 0 or columns < 0:
         raise LayoutError("size", f"eye: a negative length in {(rows, columns)}")
+    check_allocation((rows, columns), 8)
     d = dtype_or_default(dtype) if out is None else out.dtype
     if group_of(d) in "uh":
         raise UnsupportedError("dtype", f"eye: PyTorch has no kernel for {d}")

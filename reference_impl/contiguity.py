@@ -1,6 +1,7 @@
 """When is a layout contiguous, in which memory format, and which format does it suggest?"""
 
 from functools import lru_cache
+from itertools import pairwise
 
 from .errors import LayoutError, LayoutTypeError
 from .formats import (
@@ -181,14 +182,23 @@ def suggested_strides(shape: Shape, format: memory_format) -> Strides:
 
 
 @lru_cache(CACHE)
-def dim_order(shape: Shape, strides: Strides) -> tuple[int, ...]:
+def dim_order(shape: Shape, strides: Strides, unique: bool | tuple[memory_format, ...] = False) -> tuple[int, ...]:
     """Dimensions from the largest stride to the smallest, as memory is walked.
 
+    `unique`: there has to be one such order alone. Nothing says so where a dimension is of length 1 or neighbours have
+    one stride, but that the tensor is contiguous in exactly one of some memory formats.
+
+    Raises: dimension (RuntimeError).
     Source: facts 1.15, torch 2.13.
 
     >>> dim_order((2, 3, 4, 5), (60, 1, 15, 3))
     (0, 2, 3, 1)
     """
+    if unique is not False:
+        formats = () if unique is True else unique
+        ambiguous = 1 in shape or any(a == b for a, b in pairwise(strides))
+        if ambiguous and sum(is_contiguous_in(shape, strides, one) for one in formats) != 1:
+            raise LayoutError("dimension", f"dim_order: {shape} at {strides} does not have unique dim order")
     from .output_layout import sorted_permutation
 
     row_major = is_contiguous(shape, strides)
@@ -197,4 +207,7 @@ def dim_order(shape: Shape, strides: Strides) -> tuple[int, ...]:
         return tuple(range(len(shape)))
     if last and not row_major:
         return (0, 2, 3, 1)
-    return tuple(reversed(sorted_permutation(shape, (strides,))))
+    order = tuple(reversed(sorted_permutation(shape, (strides,))))
+    if unique and not all(strides[a] > strides[b] > 0 for a, b in pairwise(order)):
+        raise LayoutError("dimension", f"dim_order: {shape} at {strides} does not have unique dim order")
+    return order

@@ -93,7 +93,7 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
     if old.category == "float" or old.is_complex:
         if new.category == "int":
             with np.errstate(all="ignore"):  # a signalling NaN
-                plain = _numbers(a, old).real.astype(np.float64)
+                plain = numbers_of(a, old).real.astype(np.float64)
             info = np.iinfo(new.numpy)
             low = float(info.min) - 1 if new.itemsize < 8 else float(info.min)
             high = float(info.max) + 1
@@ -109,7 +109,7 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
         else:
             if marks is not None and old.is_complex and new.is_complex:
                 # A part that is nothing beside the other has any sign, also where it is past what the new dtype holds.
-                past = np.isinf(_numbers(cast(a, old, new), new)) & ~np.isinf(_numbers(a, old))
+                past = np.isinf(numbers_of(cast(a, old, new), new)) & ~np.isinf(numbers_of(a, old))
                 result = np.where((marks == TOLERANCE) & past, UNSPECIFIED, marks).astype(np.uint8)
             coarser = digits(old) < digits(new)
             if marks is not None and (coarser or (old.is_complex and not new.is_complex)):
@@ -125,7 +125,8 @@ def cast_marks(a: Array, old: dtype, new: dtype, marks: Marks | None) -> Marks |
     return result
 
 
-def _numbers(a: Array, d: dtype) -> Array:
+def numbers_of(a: Array, d: dtype) -> Array:
+    """Values that NumPy can compute with: those of complex32 as complex64."""
     return unpack_half_complex(a) if d is dt.complex32 else a
 
 

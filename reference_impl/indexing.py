@@ -95,7 +95,8 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
             layout = unsqueeze(layout, dim)
             tensors[dim] = mask_tensor(bool(item))
             dim += 1
-        elif isinstance(item, TensorBase):
+        elif isinstance(item, (TensorBase, list, tuple, range, np.ndarray)):
+            item = item if isinstance(item, TensorBase) else index_tensor(item)
             if _is_basic_tensor(item):
                 layout = select(layout, dim, int(item.item()))  # type: ignore[attr-defined]
                 continue
@@ -108,13 +109,6 @@ def plan(input: "Tensor", items: tuple[Any, ...]) -> Plan:
             dim += len(item._layout.shape) if item.dtype in (dt.bool_, dt.uint8) else 1
         elif isinstance(item, np.integer):
             layout = select(layout, dim, int(item))
-        elif isinstance(item, (list, tuple, range, np.ndarray)):
-            made = index_tensor(item)
-            if not made._layout.shape and made.dtype.category == "int":
-                layout = select(layout, dim, int(made.item()))
-                continue
-            tensors[dim] = made
-            dim += len(made._layout.shape) if made.dtype in (dt.bool_, dt.uint8) else 1
         else:
             try:
                 layout = select(layout, dim, _operator_index(item))
@@ -138,10 +132,12 @@ def _as_items(index: Any) -> tuple[Any, ...]:
 
 
 def _is_nested(items: list[Any]) -> bool:
-    # A list that holds sequences, slices or tensors is taken for a tuple, as old NumPy did (facts 3.12).
-    return len(items) < 32 and any(
-        i is None or i is Ellipsis or isinstance(i, (slice, list, tuple, TensorBase)) for i in items
-    )
+    # A list that holds sequences, arrays and strings among them, slices or tensors is taken for a tuple, as old NumPy
+    # did (facts 3.12).
+    return len(items) < 32 and any(i is None or i is Ellipsis or isinstance(i, _NESTED) for i in items)
+
+
+_NESTED = (slice, list, tuple, range, str, bytes, np.ndarray, TensorBase)
 
 
 def getitem(self: "Tensor", index: Any) -> "Tensor":

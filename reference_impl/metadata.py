@@ -254,8 +254,9 @@ def set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Sh
         self._layout = layout
         return
     if shape == old_shape and (strides is None or strides == old_strides):
-        layout = Layout(shape, old_strides, offset)
-        needed = layout if strides is not None else Layout(shape, contiguous_strides(shape), offset)
+        needed = Layout(shape, contiguous_strides(shape) if strides is None else strides, offset)
+        # Nothing is kept on meta.
+        layout = needed if self._storage._is_meta else Layout(shape, old_strides, offset)
         if not self._storage._is_meta:
             check_bounds(needed, itemsize, len(storage._bytes))
         _check_same_device(self, storage)
@@ -263,6 +264,8 @@ def set_explicit(self: "Tensor", storage: UntypedStorage, offset: int, shape: Sh
             storage.resize_(needed.required_bytes(itemsize))
         self._storage = storage
         self._layout = layout
+        if not storage._is_meta:
+            _note_reach(self)
         return
     _check_same_device(self, storage)
     # From here on PyTorch has already changed the tensor when it finds the layout impossible.

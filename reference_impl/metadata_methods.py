@@ -7,7 +7,7 @@ from . import metadata, tensor_storage
 from .backing import no_data
 from .contiguity import dim_order, is_contiguous_in
 from .core import CONJ, NEG, TensorBase, as_int, is_leaf, requires_grad
-from .errors import LayoutAttributeError, LayoutIndexError, UnsupportedError
+from .errors import LayoutAttributeError, LayoutIndexError, LayoutTypeError, UnsupportedError
 from .formats import contiguous_format, layout, memory_format, strided
 from .history import Node
 from .layout import wrap_dim
@@ -101,8 +101,16 @@ class MetadataMethods(TensorBase):
         return is_contiguous_in(self._layout.shape, self._layout.strides, memory_format)
 
     def dim_order(self, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-        """Dimensions from the largest stride to the smallest. Source: facts 1.15."""
-        return dim_order(self._layout.shape, self._layout.strides)
+        """Dimensions from the largest stride to the smallest; the check is a bool or a list of memory formats.
+
+        Raises: argument (TypeError), dimension (RuntimeError). Source: facts 1.15, torch 2.13.
+        """
+        shape, strides = self._layout.shape, self._layout.strides
+        if isinstance(ambiguity_check, bool):
+            return dim_order(shape, strides, ambiguity_check)
+        if isinstance(ambiguity_check, list) and all(isinstance(one, memory_format) for one in ambiguity_check):
+            return dim_order(shape, strides, tuple(ambiguity_check))
+        raise LayoutTypeError("argument", "dim_order: the check is a bool or a list of memory formats")
 
     def is_set_to(self, tensor: "Tensor") -> bool:
         """Whether both have one storage and one layout. Source: facts 1.16."""

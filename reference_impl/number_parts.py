@@ -126,8 +126,8 @@ def _scales(input: "Tensor", other: "Tensor") -> bool:
 def _power_of_two(exponent: "Tensor", factor: "Tensor") -> "Tensor":
     if factor.dtype.is_complex:
         return apply(powers.POW, (from_array(np.array(2, dt.complex64.numpy), dt.complex64).to(factor.dtype), exponent))
-    # Powers of a number are row-major, yet these keep the order of dimensions of a complex or short exponent.
-    keeps = exponent.dtype.is_complex or exponent.dtype in (dt.float16, dt.bfloat16)
+    # Powers of a number are row-major, yet where two has to become another dtype first it is a tensor.
+    keeps = factor.dtype.category == "float" and factor.dtype is not dt.float32
     return apply(powers.POW, (2.0, exponent)) if keeps else powers.rpow(exponent, 2.0)
 
 

@@ -329,13 +329,7 @@ def apply_(op: Op, self: "Tensor", others: tuple[Any, ...]) -> "Tensor":
     operands = (self, *others)
     if inferred[0] and op.name in POINTWISE:
         check_kept(op.name + "_", POINTWISE[op.name], operands)
-    try:
-        write_into(op, self, operands)
-    except LayoutError as e:
-        if e.kind == "argument":
-            # Integer division by zero is found while writing: what is there by then depends on the traversal.
-            shadow.leave_unspecified(self)
-        raise
+    write_into(op, self, operands)
     written(self, *(others if op.tracked else ()))
     return self
 
@@ -359,7 +353,12 @@ def write_into(op: Op, target: "Tensor", operands: tuple[Any, ...]) -> None:
         raise LayoutError("dtype", f"{op.name}: a {result} result cannot be cast to {target.dtype} (facts 4.3.8)")
     op.check(common)
     order = order_marks(target, *[_spread(x, shape) for x in operands])
-    r, marks = _computed(op, operands, common, result, shape)
+    try:
+        r, marks = _computed(op, operands, common, result, shape)
+    except LayoutError:
+        # Integer division by zero is found while writing: what is there by then depends on the traversal.
+        shadow.leave_unspecified(target)
+        raise
     if result is not target.dtype:
         marks = cast_marks(r, result, target.dtype, marks)
         r = cast(r, result, target.dtype)

@@ -13,7 +13,7 @@ from .conversion import cast
 from .core import TensorBase, array, as_int, check_internal_overlap, from_array, values, view_of
 from .devices import check_device
 from .errors import LayoutError, LayoutOverflowError, LayoutTypeError, LayoutValueError
-from .layout import Layout, contiguous_strides
+from .layout import Layout, check_allocation, contiguous_strides
 from .out import write_out
 from .promotion import get_default_dtype, scalar_dtype
 from .results import need_kernel
@@ -106,6 +106,7 @@ def arange(*args: Any, dtype: Any = None, out: "Tensor | None" = None, layout: A
         if all(isinstance(x, int) for x in (start, end, step))
         else ceil((end - start) / step)
     )
+    check_allocation((count,), 8)
     if d.category == "int":
         numbers = np.arange(count, dtype=np.int64) * int(step) + int(start)
         t = from_array(numbers.astype(d.numpy), d)

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import dtypes as dt
 from . import shadow
+from .conversion import numbers_of, pack_half_complex
 from .copies import clone, store
 from .core import (
     as_int,
@@ -18,7 +19,7 @@ from .core import (
     values,
     written,
 )
-from .errors import LayoutError, LayoutIndexError
+from .errors import LayoutError, LayoutIndexError, UnsupportedError
 from .formats import contiguous_format
 from .index_places import check_first_slices, check_scatter, places_along
 from .kept import keeps
@@ -52,19 +53,19 @@ def _neutral(d: Any, reduce: str) -> Any:
 def _reduced(self: "Tensor", key: Any, source: Any, reduce: str, include_self: bool) -> Any:
     """Values after the reduction, and how many sources met at each place."""
     d = self.dtype
-    a = np.atleast_1d(values(self).copy())
+    a, source = (numbers_of(np.atleast_1d(x), d) for x in (values(self), source))
     count = np.zeros(a.shape, np.int64)
     np.add.at(count, key, 1)
-    wide = a.astype(np.float64) if d.category == "float" else a.astype(np.int64) if d.category == "int" else a
+    wide = a.astype(np.float64) if d.category == "float" else a.astype(np.int64) if d.category == "int" else a.copy()
     with np.errstate(all="ignore"):
         if not include_self:
             wide = np.where(count > 0, np.array(_neutral(d, reduce)).astype(wide.dtype), wide)
-        _REDUCE[reduce].at(wide, key, np.asarray(source).astype(wide.dtype))
+        _REDUCE[reduce].at(wide, key, source.astype(wide.dtype))
         if reduce == "mean":
             divisor = np.maximum(count + (1 if include_self else 0), 1)
             mean = wide / divisor if d.category != "int" else np.floor_divide(wide, divisor)
             wide = np.where(count > 0, mean, wide)
-        return wide.astype(d.numpy), count
+        return (pack_half_complex(wide) if d is dt.complex32 else wide.astype(d.numpy)), count
 
 
 def _finish(self: "Tensor", result: Any, count: Any, inputs: tuple[Any, ...]) -> None:
@@ -76,6 +77,15 @@ def _finish(self: "Tensor", result: Any, count: Any, inputs: tuple[Any, ...]) ->
         marks = np.where(count > 0, shadow.TOLERANCE, 0).astype(np.uint8).reshape(shape)
     order = order_marks(self, *inputs, moving=True)
     store(self, result.reshape(shape), marks if order is None else order)
+
+
+def _need_kernel(name: str, target: "Tensor", groups: str) -> None:
+    try:
+        need_kernel(name, target.dtype, groups)
+    except UnsupportedError:
+        # The places that are written are given a first value, or their sum, before the kernel is missed.
+        shadow.leave_unspecified(target)
+        raise
 
 
 def _check_reduce(name: str, reduce: str, *known: str) -> None:
@@ -106,7 +116,7 @@ def scatter_reduce_(
     reduce = {"min": "amin", "max": "amax"}.get(reduce, reduce)  # by either name
     _check_reduce("scatter_reduce_", reduce, "sum", "prod", "mean", "amax", "amin")
     if where.size:
-        need_kernel("scatter_reduce_", self.dtype, _TAKEN[reduce])
+        _need_kernel("scatter_reduce_", self, _TAKEN[reduce])
         length = self._layout.shape[d] if self.ndim else 1
         if where.min() < 0 or where.max() >= length:
             shadow.leave_unspecified(self)
@@ -180,10 +190,13 @@ def index_reduce_(
     ):
         raise LayoutError("size", f"index_reduce_: a source of {tuple(other)} for {where.size} slices of {tuple(own)}")
     check_first_slices(self, d, where, source)
-    if len(own) < 2:
+    if len(own) < 2 or (where.size and not include_self):
+        # First values are written by a kernel of its own.
         need_kernel("index_reduce_", self.dtype, "if")
-    elif where.size:
-        need_kernel("index_reduce_", self.dtype, {"prod": "bifchu8", "mean": "ifc"}.get(reduce, "bif"))
+    if len(own) > 1 and where.size:
+        if reduce == "prod" and source.numel() == where.size:
+            need_kernel("index_reduce_", self.dtype, "bifchu")  # a slice of one element is a number
+        _need_kernel("index_reduce_", self, {"prod": "bifchu8", "mean": "ifc"}.get(reduce, "bif"))
     key = (*[slice(None)] * d, where)
     result, count = _reduced(self, key, np.atleast_1d(values(source)), reduce, include_self)
     _finish(self, result, count, (index, source))

@@ -187,8 +187,6 @@ class _Writer:
             return [None, t.dtype.name, list(shape), list(strides), 0, requires_grad(t), 0, None]
         check_written(t.dtype)
         extra = getattr(t, "_saved_quantizer", None)
-        if 0 not in shape and t._layout.required_bytes(t.dtype.itemsize) > len(t._storage) and not extra:
-            raise LayoutError("bounds", f"save: {t._layout} addresses past its storage (facts 6.6)")
         storage = self.storage(t._storage, dt.uint8 if t.dtype in UNTYPED else t.dtype)
         quantizer = None if extra is None else self.encode(extra())
         return [storage, t.dtype.name, list(shape), list(strides), offset, requires_grad(t), t._bits, quantizer]

@@ -2,6 +2,8 @@
 
 import pytest
 import stridecheck.reference_impl as ref
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from .line_programs import differences
 
@@ -341,7 +343,110 @@ OTHERS = """
 """
 
 
-@pytest.mark.parametrize("programs", [NUMBERS, SCATTERED, POWERS, INDICES, OTHERS])
+ARRAYS = """
+    o=T.arange(6.).view(2,3);o[np.array([True,False])]
+    o=T.arange(6.).view(2,3);o[np.array([1,0],np.uint8)]
+    o=T.arange(6.).view(2,3);o[np.array(1,np.uint8)]
+    o=T.arange(6.).view(2,3);o[np.array(1,np.uint16)]
+    o=T.arange(6.).view(2,3);o[np.array(1,np.float16)]
+    o=T.arange(6.).view(2,3);o[np.array([1,0],np.int32)].stride()
+    o=T.arange(6.).view(2,3);o[np.array([1.7,0.2])]
+    o=T.arange(6.).view(2,3);o[np.array([1.7+1j,0.2])]
+    o=T.arange(6.).view(2,3);o[np.array(['a'])]
+    o=T.arange(6.).view(2,3);o[np.array([None])]
+    o=T.zeros(5,5);o[np.zeros((2,1),np.int32), T.zeros(4,dtype=T.int64).as_strided((2,2),(1,2))].stride()
+    o=T.zeros(5,5);o[np.zeros((2,1),np.int8), T.zeros(4,dtype=T.int64).as_strided((2,2),(1,2))].stride()
+    o=T.zeros(5,5);o[np.zeros((2,1),np.int64), T.zeros(4,dtype=T.int64).as_strided((2,2),(1,2))].stride()
+    o=T.zeros(5,5);o[np.zeros((2,2),np.int64,order='F')].stride()
+    o=T.zeros(5,5);o[np.zeros((2,2),np.int32,order='F')].stride()
+    o=T.zeros(5,5);o[np.zeros((2,2),np.int16,order='F')].stride()
+    o=T.zeros(5,5);o[np.zeros((2,2),np.float64,order='F')].stride()
+    o=T.zeros(5,5);o[np.zeros((2,1),np.int8)[:, ::-1], T.zeros(4,dtype=T.int64).as_strided((2,2),(1,2))].stride()
+    o=T.zeros(5,5);o[np.zeros(4,np.int64)[::-1]].stride()
+    o=T.zeros(2,3);o[np.array(True), np.array([0,1])]
+    o=T.zeros(2,3);o.__setitem__(np.array(False),4)
+    o=T.zeros(2,3);o.__setitem__(np.array(1,np.uint8),4)
+    o=T.zeros(2,3);o.__setitem__(np.array(1,np.int8),4)
+    o=T.zeros(2,3);o.__setitem__(np.array(1,np.float32),4)
+    o=T.zeros(2,3);o[np.array(-1,np.int8)]
+    o=T.zeros(2,3);o[np.array(2**63,np.uint64)]
+    o=T.zeros(2,3);o[np.array([2**63],np.uint64)]
+    o=T.zeros(2,3);o[np.array([np.nan])]
+    o=T.zeros(2,3);o[np.array([[]])].shape
+    o=T.zeros(2,3);o[np.zeros(0)].shape
+    o=T.zeros(2,3);o[np.zeros(0,bool)].shape
+    o=T.zeros(2,3);o[[True, False]]
+    o=T.zeros(2,3);o[[np.bool_(True), False]]
+    o=T.zeros(2,3);o[[np.array(True), False]]
+    o=T.zeros(2,3);o[[np.int8(1)]]
+    o=T.zeros(2,3);o[(np.array([1]),)]
+    o=T.zeros(2,3);o[[np.array([1])]]
+    o=T.zeros(2,3);o[[np.array(1,np.int8)]]
+    o=T.zeros(2,3);o[[np.array(1.5)]]
+    o=T.zeros(2,3);o[['a']]
+    o=T.zeros(2,3);o[[b'a', 0]]
+    o=T.zeros(2,3);o[[range(2), 0]]
+    o=T.zeros(2,3);o[[range(1)]]
+    o=T.zeros(2,3);o[[{}]]
+    o=T.zeros(2,3);o[[np.array([True,False])]]
+    o=T.zeros(2,3);o[[1+1j]]
+    o=T.zeros(2,3);o[np.array([[True,False,True],[False,True,True]])]
+    o=T.zeros(2,3);o[0,np.array([[True,False,True],[False,True,True]])]
+    o=T.zeros(2);o[np.array([[True,False,True],[False,True,True]])]
+    o=T.zeros(());o[np.array(True)]
+    o=T.zeros(());o[np.array(0)]
+    o=T.zeros(());o[np.array([0])]
+    o=T.zeros(());o[[]]
+    o=T.zeros(2,3)._neg_view();o[np.array([1],np.int8)]
+    o=T.zeros(2,3);o[...,np.array(True)].shape
+    o=T.zeros(2,3);o[0,0,np.array(True)].shape
+    o=T.zeros(2,3);o[:,:,np.array(True)].shape
+    o=T.zeros(2,3);o[0,0,np.array(1)]
+    o=T.zeros(2,3);o[0,0,np.array([1],np.int8)]
+    o=T.zeros(2,3);o[np.array([1]).astype('datetime64[s]')]
+    o=T.zeros(2,3);o[np.zeros((1,2,0),np.float32)].shape
+    o=T.zeros(2,3);o[T.tensor([1],dtype=T.int8)]
+    o=T.zeros(2,3);o[(1.5,)]
+"""
+
+PAST_THE_STORAGE = """
+    a=T.zeros(9).as_strided((2,2),(3,1));a.set_(T.zeros(4).untyped_storage(),0,(2,2)).stride()
+    a=T.zeros(9).as_strided((2,2),(3,1));a.set_(T.zeros(4).untyped_storage(),0,(2,2));a[1]
+    a=T.zeros(9).as_strided((2,2),(3,1));a.set_(T.zeros(4).untyped_storage(),0,(2,2));a[0,0]
+    a=T.zeros(9).as_strided((2,2),(3,1));a.set_(T.zeros(4),0,(2,2));a.t()
+    a=T.zeros(9).as_strided((2,2),(3,1));a.set_(T.zeros(4),0,(2,2));a.unsqueeze(0)
+    a=T.zeros(9).as_strided((2,2),(3,1));a.set_(T.zeros(4),0,(2,2));a.detach().select(1,1)
+    a=T.zeros(9,device='meta').as_strided((2,2),(3,1));a.set_(T.zeros(4,device='meta'),0,(2,2)).stride()
+    a=T.zeros(9,device='meta').as_strided((2,2),(3,1));a.set_(T.zeros(4,device='meta'),0,(2,2),(3,1)).stride()
+    b=T.arange(4.);o=b[1:1].view(1,0);T.index_select(b[1:2].view(1,1),1,T.tensor([0,0]),out=o)
+    b=T.arange(6.);o=b[:0].view(0,0);T.index_select(b[2:].view(2,2),0,T.tensor([1,0]),out=o)
+    T.eye(2**40)
+    T.arange(2**60)
+    T.diag_embed(T.zeros(1).expand(2**31))
+    T.bincount(T.tensor([2**57]))
+    T.linspace(0,1,2**58)
+    F.one_hot(T.tensor([1]),2**58)
+    T.tril_indices(2**35,2**35)
+"""
+
+HALF_DONE = """
+    o=T.tensor([-3,0,3],dtype=T.int8);o.remainder_(o)
+    a=T.tensor([-3,0,3]);o=T.zeros(3,dtype=T.int64);T.fmod(a,a,out=o)
+    a=T.tensor([-3,0,3]);o=T.zeros(3,dtype=T.int64);T.floor_divide(a,a,out=o)
+    o=T.zeros(2,dtype=T.complex64);o.scatter_reduce_(0,T.tensor([0]),T.ones(1,dtype=T.complex64),'amax',include_self=False)
+    o=T.ones(1,3).to(T.complex32);o.index_reduce_(0,T.tensor([0]),T.ones(1,3).to(T.complex32),'mean')
+    o=T.ones(1,3).to(T.complex32);o.index_reduce_(0,T.tensor([0]),T.ones(1,3).to(T.complex32)*2,'prod').to(T.complex64)
+    o=T.ones(1,3).to(T.complex32);o.index_reduce_(0,T.tensor([0]),o.clone(),'prod',include_self=False)
+    o=T.ones(1,1).to(T.float8_e5m2);o.index_reduce_(0,T.tensor([0]),o.clone(),'prod')
+    o=T.ones(1,2).to(T.float8_e5m2);o.index_reduce_(0,T.tensor([0]),o.clone(),'prod')
+    T.ldexp(T.ones(3,dtype=T.float64),T.ones(3,2,dtype=T.float64).t())
+    T.ldexp(T.ones(3,dtype=T.float64),T.ones(3,2).t())
+    T.ldexp(T.ones(3),T.ones(3,2,dtype=T.complex64).t())
+    T.ldexp(T.ones(3,dtype=T.int64),T.ones(3,2,dtype=T.float16).t())
+"""
+
+
+@pytest.mark.parametrize("programs", [NUMBERS, SCATTERED, POWERS, INDICES, OTHERS, ARRAYS, PAST_THE_STORAGE, HALF_DONE])
 def test_programs_end_alike(programs):
     """The same error or result, also where the call was refused half-way."""
     assert differences(programs) == []
@@ -352,3 +457,27 @@ def test_what_a_second_ellipsis_leads_past_is_not_specified(index):
     """PyTorch reads how long the dimension is past the end of the sizes, unless the item leaves it whole."""
     with pytest.raises(ref.errors.UnspecifiedError):
         ref.zeros(2, 2, 2)[index]
+
+
+@st.composite
+def selections_into_their_storage(draw):
+    """`index_select` into a part of its input's storage, which is often resized over more of it."""
+    shape = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    strides = draw(st.lists(st.integers(1, 3), min_size=len(shape), max_size=len(shape)))
+    extent = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + 1
+    assume(extent <= 12)
+    dim = draw(st.integers(0, len(shape) - 1))
+    index = draw(st.lists(st.integers(0, shape[dim] - 1), max_size=3))
+    start, into = draw(st.integers(0, 12 - extent)), draw(st.integers(0, 12))
+    out = [0] * draw(st.integers(0, 2)) + draw(st.sampled_from([[0], [1, 0], [0, 1]]))
+    return (
+        f"b=T.arange(12.);a=b.as_strided({shape},{strides},{start});o=b[{into}:{into}].view({out});"
+        f"T.index_select(a,{dim},T.tensor({index},dtype=T.int64),out=o)"
+    )
+
+
+@given(selections_into_their_storage())
+@settings(max_examples=300, deadline=None)
+def test_an_output_is_looked_at_before_it_is_resized(program):
+    """Over its input, that is; afterwards, only the first slices are."""
+    assert differences(program) == []

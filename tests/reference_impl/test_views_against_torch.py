@@ -174,7 +174,9 @@ def draw_view(rng, pair):
     if name == "is_set_to":
         return "v[i].is_set_to(v[j])", {**a, "j": rng.randrange(len(pair.t))}
     if name == "dim_order":
-        return "v[i].dim_order()", a
+        formats = [f"T.{f}" for f in ("contiguous_format", "channels_last", "channels_last_3d") if rng.random() < 0.4]
+        check = rng.choice(["True", "False", f"[{', '.join(formats)}]", "1"])
+        return f"v[i].dim_order(ambiguity_check={check})", a
     if name == "to_format":
         f = rng.choice(["channels_last", "contiguous_format", "preserve_format", "channels_last_3d"])
         return f"v[i].{rng.choice(['to', 'clone', 'contiguous'])}(memory_format=T.{f})", a
