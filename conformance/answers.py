@@ -16,6 +16,8 @@ class Unsupported:
     """The program needs what the library does not claim."""
 
     reason: str
+    before: Sequence[Observation] = ()
+    """What was observed until it was needed, the inputs first, where a step or more was run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,13 @@ class AdapterFailed(Exception):
 
 def answer_in(message: Mapping[str, Any]) -> Answer:
     """The answer that a worker's message carries."""
-    if "unsupported" in message:
-        return Unsupported(message["unsupported"])
     if "error" in message:
         return Broken("error", message["error"])
+    if "unsupported" in message and "observations" not in message:
+        return Unsupported(message["unsupported"])
     try:
-        return observation.together(message["observations"], message.get("said", ()), message.get("marks", ()))
+        seen = observation.together(message["observations"], message.get("said", ()), message.get("marks", ()))
+        return Unsupported(message["unsupported"], seen) if "unsupported" in message else seen
     except (KeyError, TypeError, ValueError) as error:
         told = f"{type(error).__name__}: {error}"
         return Broken("error", f"the adapter told something that no tensor is, as of its shape or strides ({told})")

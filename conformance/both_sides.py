@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from stridecheck.reference_impl.dtypes import LACKING
 
@@ -19,7 +19,7 @@ class Batch:
     """One batch: sent as soon as it is made, its answers to be had once.
 
     `expect` answers with the oracle's observations of the program of a number. A program that needs what the library
-    does not claim is not sent; one that the oracle cannot run is answered by saying so.
+    does not claim is sent up to the step that needs it; one that the oracle cannot run is answered by saying so.
     """
 
     def __init__(
@@ -29,22 +29,37 @@ class Batch:
         """The oracle's observations, by the number of the program."""
         self._worker, self._expect = worker, expect
         self._unfit: dict[int, Answer] = {}
-        claimed = worker.capabilities
-        is_exposed = not claimed.features >= HAZARDS
+        self._lacking: dict[int, str] = {}
+        """What is not claimed and a later step needs, of programs that are sent up to it."""
         runnable = []
         for number, program in enumerate(programs):
-            needed = needs(program)
-            missing = claimed.missing(needed) or _unknown_here(needed)
-            if missing is None and is_exposed and self._observe(number):
-                missing = claimed.missing(hazards(program, self.expected[number]))
+            missing, steps = self._missing(number, program)
             if missing is None:
                 runnable.append((number, program))
+            elif steps > 0 and self._observe(number):
+                self._lacking[number] = missing
+                runnable.append((number, program.head(steps)))
             else:
-                self._unfit[number] = Unsupported(missing)
+                self._unfit.setdefault(number, Unsupported(missing))
         self._left_out = dict(self._unfit)
         worker.submit(runnable)
         for number, _ in runnable:
             self._observe(number)
+
+    def _missing(self, number: int, program: Program) -> tuple[str | None, int]:
+        """The first need that the library does not claim, and how many steps come before it is there."""
+        claimed, needed = self._worker.capabilities, needs(program)
+        if (unknown := _unknown_here(needed)) is not None:
+            return claimed.missing(needed) or unknown, 0
+        missing = claimed.missing(needed)
+        steps = len(program.steps) if missing is None else needed[missing]
+        if steps > 0 and not claimed.features >= HAZARDS and self._observe(number):
+            found = hazards(program, self.expected[number])
+            # One that stands at a later step than what is missing already says nothing new.
+            hazard = claimed.missing([need for need in found if missing is None or found[need] < steps])
+            if hazard is not None:
+                return hazard if missing is None else missing, found[hazard]
+        return missing, steps
 
     def _observe(self, number: int) -> bool:
         """Have the oracle's observations of a program; False where the oracle broke."""
@@ -67,10 +82,13 @@ class Batch:
         """
         yield from self._left_out.items()
         for number, answer in self._worker.collect(self.expected):
+            if number in self._lacking and not isinstance(answer, Broken):
+                before = answer.before if isinstance(answer, Unsupported) else answer
+                answer = Unsupported(self._lacking[number], before)
             yield number, self._unfit.get(number, answer)
 
 
-def _unknown_here(needed: Sequence[str]) -> str | None:
+def _unknown_here(needed: Iterable[str]) -> str | None:
     """The first need of a dtype whose numbers the oracle does not know on this machine, None where there is none."""
     unknown = (f"oracle:{need} without ml_dtypes" for need in needed if need.removeprefix("dtype:") in LACKING)
     return next(unknown, None) if LACKING else None

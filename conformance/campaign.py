@@ -147,17 +147,19 @@ class Campaign:
 
         A program that exercises none of the rules asked for is not counted.
         """
-        ran = not isinstance(answer, Unsupported)
+        ran = not isinstance(answer, Unsupported) or bool(answer.before)
         rules = self._rules_of(judged, program, expected) if (ran and expected) or self.rules != "*" else []
         if rules is None:
             judged.programs -= 1
             return []
         if isinstance(answer, Unsupported):
             judged.unsupported[answer.reason] += 1
-            judged.outcomes["unsupported"] += 1
             if listed := self._listed_under(judged, program):
                 self._tell_out_of_date(judged, program, listed, f"but is not supported any more: {answer.reason}")
-            return []
+            found = self._before(judged, program, expected, answer.before, rules) if expected else []
+            judged.outcomes["fail" if any(one.outcome == "fail" for one in found) else "unsupported"] += 1
+            judged.failures += found
+            return found
         if isinstance(answer, Broken):
             ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))
             entry = self.expectations.match_end(program, answer.outcome, ids)
@@ -171,6 +173,21 @@ class Campaign:
                 self.worker.distrust()
             judged.outcomes[self._worst(judged, program, rules, found)] += 1
         judged.failures += found
+        return found
+
+    def _before(
+        self,
+        judged: Judged,
+        program: Program,
+        expected: Sequence[Observation],
+        got: Sequence[Observation],
+        rules: Sequence[Sequence[Rule]],
+    ) -> list[Found]:
+        """What went wrong in a program until the step that is not supported: a shorter program, and none of a list."""
+        head = program.head(len(got) - 1)
+        found = self._differences(judged, head, expected[: len(got)], got, rules[: len(got)]) if head.steps else []
+        if found and reaches_outside(head, got):
+            self.worker.distrust()
         return found
 
     def _rules_of(self, judged: Judged, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
@@ -227,9 +244,9 @@ class Campaign:
         """The outcome of what went wrong: a known deviation where an expectation covers it."""
         if entry is not None:
             covered = judged.covered[entry.name]
-            if judged.from_corpus:
-                covered.add(program.id)
             place = judged.places.get(program.id)
+            if place is not None:
+                covered.add(program.id)
             has_no_list = place is None or not self.expectations.is_about(place, entry)
             if has_no_list or self.expectations.is_listed(program.id, entry.name):
                 return "xfail"

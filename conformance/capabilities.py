@@ -97,23 +97,26 @@ class Capabilities:
         return None
 
 
-def needs(program: Program) -> list[str]:
-    """What a program needs of a library, most basic first; operations are looked up by the adapter itself."""
-    found = {f"dtype:{item.dtype}": None for item in program.inputs}
+def needs(program: Program) -> dict[str, int]:
+    """What a program needs of a library, and the number of the step that first does, -1 for its inputs.
+
+    Operations are looked up by the adapter itself.
+    """
+    found = {f"dtype:{item.dtype}": -1 for item in program.inputs}
     for item in program.inputs:
         if min(item.strides, default=0) < 0:
-            found["feature:negative-strides"] = None
+            found["feature:negative-strides"] = -1
         elif _is_free(item.shape, item.strides, item.offset):
-            found["feature:free-strides"] = None
+            found["feature:free-strides"] = -1
         if item.requires_grad:
-            found["feature:requires-grad"] = None
-    for step in program.steps:
+            found["feature:requires-grad"] = -1
+    for number, step in enumerate(program.steps):
         if named := _dtype_in(step.op):
-            found[f"dtype:{named}"] = None
+            found.setdefault(f"dtype:{named}", number)
         for argument in (*step.args, *[value for _, value in step.kwargs]):
             if type(argument) in _TELLING and (need := _need(step.op, argument)):
-                found[need] = None
-    return list(found)
+                found.setdefault(need, number)
+    return found
 
 
 @cache
@@ -149,25 +152,25 @@ def _need(op: str, argument: MemoryFormat | DType | tuple[Argument, ...]) -> str
     return "feature:infer-size" if op in _INFERS and -1 in argument else ""
 
 
-def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
-    """What a program needs that only its run on the oracle shows.
+def hazards(program: Program, observations: Iterable[Observation]) -> dict[str, int]:
+    """What a program needs that only its run on the oracle shows, and the number of the step that first does.
 
     An error that follows from how memory lies, or from what a tensor of indices holds, needs a library that looks; a
     write into a storage that several values lie in, or one value with several elements in one place, one whose views
     share memory; a storage of foreign memory that is itself a value, one that lies there and says so.
     """
     guarded = {f"s{number}" for number, storage in enumerate(program.storages) if storage.backing == "guarded"}
-    found: dict[str, None] = {}
+    found: dict[str, int] = {}
     lies_in: dict[str, str | None] = {}
     folded: set[str | None] = set()
     known: set[str] = set()
     of_indices: set[str] = set()
-    for number, observation in enumerate(observations):
+    for number, observation in enumerate(observations, -1):
         raised = observation.raised.kind if observation.raised is not None else ""
         if raised in _NEEDED_BY_ERROR:
-            found[f"feature:{_NEEDED_BY_ERROR[raised]}"] = None
-        if number and raised and _is_found_by_kernels(program.steps[number - 1], raised, of_indices):
-            found["feature:index-check"] = None
+            found.setdefault(f"feature:{_NEEDED_BY_ERROR[raised]}", number)
+        if number >= 0 and raised and _is_found_by_kernels(program.steps[number], raised, of_indices):
+            found.setdefault("feature:index-check", number)
         for key, state in observation.values.items():
             if isinstance(state, TensorState) and state.dtype in _INDICES:
                 of_indices.add(key)
@@ -175,12 +178,12 @@ def hazards(program: Program, observations: Iterable[Observation]) -> list[str]:
             if isinstance(state, TensorState) and may_overlap(state):
                 folded.add(state.storage)
             if isinstance(state, StorageObject) and state.storage in guarded:
-                found["feature:guarded"] = None
+                found.setdefault("feature:guarded", number)
         written = known & set(observation.storages)
         if any(name in folded or list(lies_in.values()).count(name) > 1 for name in written):
-            found["feature:write-through"] = None
+            found.setdefault("feature:write-through", number)
         known |= set(observation.storages)
-    return list(found)
+    return found
 
 
 _INDICES = ("int32", "int64")

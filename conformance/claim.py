@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from stridecheck.reference_impl.shadow import UNSPECIFIED
 
-from .elements import NUMPY_DTYPES, elements
+from .elements import NUMPY_DTYPES, elements, marks
 from .judge import Difference
 from .observation import (
     ForeignState,
@@ -20,7 +21,7 @@ from .observation import (
     same_objects,
 )
 from .program import Program
-from .repro import Claim
+from .repro import ANYTHING, Claim
 
 
 def claim_of(
@@ -60,6 +61,8 @@ def _check(
         if kind in detail:
             storage = _said(key, states)
             return (kind, (storage,), detail[kind]) if storage else ("", (), None)
+    if "count" in detail:
+        return "count", (key,), detail["count"]
     if "same-object" in detail:
         other, want = detail["same-object"]
         return "same-object", (key, other), want
@@ -89,6 +92,8 @@ def _check(
             letters = [letter == "T" for letter in difference.expected]
             # A library without memory formats is asked for row-major contiguity alone.
             return ("contiguity", (key,), letters) if len(letters) > 1 else ("row-major", (key,), letters[0])
+        case "flags" if state.base is not None and _view_of(difference.expected) != _view_of(difference.got):
+            return "base", (key, state.base), True
         case "flags":
             return "flags", (key,), (state.version, "g" in (state.flags or ""), "v" in (state.flags or ""))
         case "values":
@@ -98,6 +103,11 @@ def _check(
             # A view is where it should be; a copy is not where it was found.
             return ("same-storage", (key, theirs), False) if ours == f"v{key}" else ("same-storage", (key, ours), True)
     return "", (), None
+
+
+def _view_of(flags: Any) -> Any:
+    """What is said to be viewed where flags differ; a version says nothing of it."""
+    return flags[0] if isinstance(flags, list) else None
 
 
 def _said(name: str, states: dict[str, State]) -> str:
@@ -112,13 +122,23 @@ def _said(name: str, states: dict[str, State]) -> str:
 
 
 def _tolist(state: TensorState, storages: dict[str, StorageState]) -> str:
-    """Elements as nested lists print, so that NaN compares equal to itself."""
+    """Elements as nested lists print, so that NaN compares equal to itself; what is not specified is no number."""
     rows = elements(state, storages)
     dtype = NUMPY_DTYPES.get(state.dtype)
     if rows is None or dtype is None:
         return ""
     array = np.ascontiguousarray(rows).view(dtype).reshape(state.shape)
-    return repr(array.astype(np.float64).tolist() if dtype.kind == "V" else array.tolist())
+    array = array.astype(np.float64) if dtype.kind == "V" else array
+    found = marks(state, storages)
+    if found is not None and (found == UNSPECIFIED).any():
+        array = array.astype(object)
+        array[found.reshape(state.shape) == UNSPECIFIED] = _Anything()
+    return repr(array.tolist())
+
+
+class _Anything:
+    def __repr__(self) -> str:
+        return ANYTHING
 
 
 def symptom(difference: Difference) -> tuple[Any, ...]:

@@ -201,4 +201,6 @@ def differing_bytes(ours: StorageState, theirs: StorageState) -> NDArray[np.intp
 def show(dtype: str, row: NDArray[np.uint8]) -> str:
     """One element as a number a reader understands."""
     kind = NUMPY_DTYPES.get(dtype)
+    if dtype == "bool" and row[0] > 1:
+        return f"True (byte {row[0]})"
     return row.tobytes().hex() if kind is None else str(np.ascontiguousarray(row).view(kind)[0])

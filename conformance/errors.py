@@ -5,6 +5,11 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+KINDS = (
+    "argument", "dimension", "index", "size", "view", "bounds", "overlap", "broadcast", "dtype", "format", "step",
+    "overflow", "resize", "read-only", "grad", "device", "memory", "file",
+)  # fmt: skip
+"""Kinds of errors that an adapter may tell apart; `reference_impl/errors.py` says what each is."""
 UNPRINTABLE = "what it says cannot be printed"
 """Stands for the text of an error whose `__str__` raises."""
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, cast
 
 from . import foreign
-from .errors import UNPRINTABLE, built_in, text_of
+from .errors import KINDS, UNPRINTABLE, built_in, text_of
 from .memory import Memory
 from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
 from .operations import OPERATIONS, overload
@@ -338,7 +338,11 @@ class Execution:
 
     def _tensor_state(self, key: str, x: Any) -> TensorState:
         adapter = self._adapter
-        dtype, shape, strides, offset, contiguity, version, flags = adapter.describe(x)
+        described = adapter.describe(x)
+        if not (type(described) is tuple and len(described) == 7 and isinstance(described[1], tuple)):
+            wanted = "a tuple of dtype, shape (a tuple), strides, offset, contiguity, version and flags"
+            raise ProtocolError(f"describe answered {described!r:.100}, which is not {wanted}")
+        dtype, shape, strides, offset, contiguity, version, flags = described
         if not adapter.observes_storage:
             return TensorState(dtype, shape, strides, offset, contiguity, None, version, None, flags, adapter.read(x))
         handle = adapter.storage_of(x)
@@ -360,10 +364,18 @@ class Execution:
 
 
 def raised_by(error: Exception, adapter: Adapter) -> Raised:
-    """An exception as it is told: a library's own classes count as the built-in ones that user code would catch."""
+    """An exception as it is told: a library's own classes count as the built-in ones that user code would catch.
+
+    Raises
+    ------
+    ProtocolError
+        There is no such kind of error as the adapter says.
+    """
     text = text_of(error)
     lines = text.strip().splitlines()
     kind = None if text is UNPRINTABLE else adapter.error_kind(error)  # which looks at the text
+    if kind is not None and kind not in KINDS:
+        raise ProtocolError(f"error_kind answered {kind!r:.100}, which is not None or one of {', '.join(KINDS)}")
     return Raised(built_in(error), lines[0][:MAX_TEXT] if lines else "", kind)
 
 
@@ -382,4 +394,10 @@ def execute(program: Program, adapter: Adapter) -> list[Observation]:
 
         return execute_whole(program, cast("WholeAdapter", adapter))
     execution = Execution(adapter, program.storages, program.inputs)
-    return [execution.initial, *[execution.step(step) for step in program.steps]]
+    seen = [execution.initial]
+    try:
+        seen += map(execution.step, program.steps)
+    except Unsupported as error:
+        error.before = seen
+        raise
+    return seen

@@ -253,8 +253,9 @@ class _Bench:
         ours, theirs = expected.results or (), got.results or ()
         slot = str(self._program.slot_of(number))
         if len(ours) != len(theirs) or expected.is_tuple != got.is_tuple:
-            text = f"answered {len(theirs)} results, but should be {len(ours)}"
-            yield Difference(number, slot, "shape", len(ours), len(theirs), text)
+            text = f"answered {_counted(got)}, but should be {_counted(expected)}"
+            count = len(ours) if expected.is_tuple else None
+            yield Difference(number, slot, "shape", len(ours), len(theirs), text, {"count": count})
             return
         for item, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             key = f"{slot}.{item}" if expected.is_tuple else slot
@@ -374,3 +375,11 @@ class _Bench:
             if (text := self._values(ours, theirs)) is not None:
                 yield Difference(number, key, "values", *text)
                 return
+
+
+def _counted(observation: Observation) -> str:
+    """What was answered, in words: one value in a tuple is not one by itself."""
+    number = len(observation.results or ())
+    if observation.is_tuple:
+        return f"a tuple of {number}"
+    return "one value" if number else "nothing"

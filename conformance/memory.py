@@ -20,7 +20,7 @@ from typing import Any
 from .foreign import Block, Described
 from .observation import StorageState
 from .program import File, Storage
-from .protocol import Adapter, Undefined
+from .protocol import Adapter, ProtocolError, Undefined
 
 GUARD = bytes([0xA5, 0x5A] * 32)
 """Pattern on either side of a guarded storage."""
@@ -99,7 +99,10 @@ class Memory:
         bytes_of, shadow_of, latest = self._adapter.bytes_of, self._adapter.shadow_of, self.contents
         changed: dict[str, StorageState] = {}
         for name, handle in self._handles.items():
-            content = (bytes_of(handle), shadow_of(handle), homes.get(name))
+            data = bytes_of(handle)
+            if type(data) is not bytes:
+                raise ProtocolError(f"bytes_of answered a {type(data).__name__}, and not bytes")
+            content = (data, shadow_of(handle), homes.get(name))
             if latest.get(name) != content:
                 changed[name] = StorageState(*content)
         if homes or self._nowhere or self._foreign or self._folder is not None:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -254,6 +254,10 @@ class Program:
     def slot_of(self, step: int) -> int:
         """Slot that the results of step number `step` take."""
         return len(self.inputs) + step
+
+    def head(self, count: int) -> Program:
+        """The program up to its first `count` steps."""
+        return replace(self, steps=self.steps[:count])
 
     def to_json(self, *, tags: bool = True) -> dict[str, Json]:
         """The JSON form, fields at their defaults left out."""

@@ -5,14 +5,20 @@ Standard library only: adapters in foreign environments are written against it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from .observation import Observation
 from .program import Step
 
 
 class Unsupported(Exception):
-    """Raised by an adapter that finds out while running that its library does not claim an operation."""
+    """Raised by an adapter that finds out while running that its library does not claim an operation.
+
+    `before` has what was observed until then, the inputs first, where it came at a step of a program.
+    """
+
+    before: Sequence[Observation] = ()
 
 
 class Undefined(Unsupported):

@@ -14,6 +14,7 @@ import shutil
 import signal
 import tempfile
 import traceback
+from collections.abc import Sequence
 from typing import Any
 
 from . import jsonl, observation, repro
@@ -121,12 +122,17 @@ def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
     """The answer to a program, and whether anything was raised on the way to it, which a lost device may have done."""
     try:
         seen = execute(Program.from_json(data), adapter)
-        observations, aside = observation.apart(seen)
-        return {"observations": observations, **aside}, any(one.raised for one in seen)
+        return _seen(seen), any(one.raised for one in seen)
     except Unsupported as error:
-        return {"unsupported": text_of(error)}, True  # an adapter may make it of what its library has raised
+        said = {"unsupported": text_of(error)} | (_seen(error.before) if error.before else {})
+        return said, True  # an adapter may make it of what its library has raised
     except Exception as error:
         return {"error": told(error)}, True
+
+
+def _seen(observations: Sequence[observation.Observation]) -> dict[str, Any]:
+    found, aside = observation.apart(observations)
+    return {"observations": found, **aside}
 
 
 def _asked(adapter: Any, question: Any) -> dict[str, Any]:

@@ -90,6 +90,7 @@ CHECKS: Mapping[str, str] = {
     "contiguity": "[{x}.is_contiguous(memory_format=f) for f in "
     "(torch.contiguous_format, torch.channels_last, torch.channels_last_3d)]",
     "row-major": "{x}.is_contiguous()",
+    "base": "{x}._base is {y}",
     "flags": "({x}._version, {x}.requires_grad, {x}._is_view())",
     "values": "repr({x}.tolist())",
     "same-storage": "{x}.untyped_storage() is {y}",
@@ -101,6 +102,26 @@ CHECKS: Mapping[str, str] = {
     "array": "({x}.dtype.str, {x}.shape, {x}.strides, {x}.flags.writeable)",
 }
 """Expressions that scripts compare with what should be."""
+
+
+_ASKED: Mapping[str, tuple[str, ...]] = {
+    "numpy.asarray": ("__array__", "__array_interface__"),
+    "numpy.from_dlpack": ("__dlpack__",),
+    "copy.copy": ("__copy__", "__reduce_ex__", "__reduce__"),
+    "copy.deepcopy": ("__deepcopy__", "__reduce_ex__", "__reduce__"),
+    "pickle": ("__reduce_ex__", "__reduce__", "__getstate__"),
+    "__bool__": ("__bool__", "__len__"),
+    "__eq__": (),
+}
+"""Methods of which Python or NumPy asks for one where an operation is theirs: a class without them has not got it.
+
+What `object` has for everybody is meant where there are none: PyTorch's storages are compared by it.
+"""
+
+
+def _defines(owner: Any, name: str) -> bool:
+    """Whether a class has a method of its own, or of a base that is not `object`, which has some for everybody."""
+    return getattr(owner, name, None) is not getattr(object, name, None)
 
 
 def _numbers(x: Any) -> list[Any]:
@@ -167,7 +188,7 @@ class TorchStyle(Templated):
         operation = OPERATIONS.get(overload(step))
         if operation is not None and (operation.owner or operation.form == "expression"):
             return torch_template(step) if self._has(operation) else None
-        is_method = hasattr(self._tensor_type, step.op)
+        is_method = _defines(self._tensor_type, step.op)
         if operation is not None and operation.form != "function" and "out" not in dict(step.kwargs):
             return torch_template(step) if is_method else None
         if self._has_function(step.op):
@@ -177,7 +198,14 @@ class TorchStyle(Templated):
     def _has(self, operation: Operation) -> bool:
         """Whether the library has what an operation of another class, or an expression, is made of."""
         if operation.form == "expression":
-            return all(self._has_function(path) for path in _FUNCTION.findall(operation.expression))
+            if not all(self._has_function(path) for path in _FUNCTION.findall(operation.expression)):
+                return False
+            kind, _, method = operation.name.rpartition(".")
+            if kind in ("UntypedStorage", "TypedStorage"):
+                asked, asker = _ASKED.get(method, (method,)), getattr(self.namespace, kind, None)
+            else:
+                asked, asker = _ASKED.get(operation.name, ()), self._tensor_type
+            return not asked or any(_defines(asker, name) for name in asked)
         attribute, owner = (
             operation.name.removeprefix(f"{operation.owner}."),
             getattr(self.namespace, operation.owner, None),

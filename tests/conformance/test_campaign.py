@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from stridecheck.conformance import corpus, failures
 from stridecheck.conformance.adapters.reference import Reference
-from stridecheck.conformance.answers import AdapterFailed, Broken
+from stridecheck.conformance.answers import AdapterFailed, Broken, Unsupported
 from stridecheck.conformance.campaign import Campaign
 from stridecheck.conformance.check import Options, check
 from stridecheck.conformance.discovery import UnknownAdapter
 from stridecheck.conformance.execute import execute
 from stridecheck.conformance.expectations import Expectation, Expectations
 from stridecheck.conformance.options import check_line
-from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
+from stridecheck.conformance.program import DType, Input, Program, Ref, Step, Storage
+from stridecheck.conformance.protocol import Unsupported as NotOffered
 from stridecheck.conformance.units import Unit, units_of
 from stridecheck.reports.records import Adapter, Failure, Footer, read_results
 from stridecheck.reports.records import Unit as Counts
@@ -46,7 +49,10 @@ class InProcess:
         for number, program in self._batch:
             self.ran += 1
             said = next((self._says[step.op] for step in program.steps if step.op in self._says), None)
-            yield number, said or execute(program, self.adapter)
+            try:
+                yield number, said or execute(program, self.adapter)
+            except NotOffered as error:
+                yield number, Unsupported(str(error), error.before)
 
     def script(self, program, claim, *, is_tried=True):
         return f"{claim.check} {is_tried}"
@@ -97,6 +103,34 @@ def test_each_program_is_counted_once_by_its_worst_outcome(campaign):
     assert unit.unsupported == {"feature:negative-strides": 1}
     assert unit.counts["elementwise.values"]["values"] == {"pass": 3}
     assert unit.counts["clone.fresh"]["values"] == {"fail": 1}
+
+
+class WithoutTanh(WrongClone):
+    """It has no `tanh`, and does not know short floats."""
+
+    capabilities = replace(Reference.capabilities, dtypes=Reference.capabilities.dtypes - {"float16"})
+
+    def operation(self, step):
+        return None if step.op == "tanh" else super().operation(step)
+
+
+@pytest.mark.parametrize(
+    ("last", "need"),
+    [(Step("tanh", (Ref(1),)), "op:tanh"), (Step("to", (Ref(1), DType("float16"))), "dtype:float16")],
+    ids=["operation", "dtype"],
+)
+def test_a_program_is_judged_until_what_is_not_supported(last, need, campaign):
+    """What the steps before do wrong is told of a program without the step; else it counts as unsupported."""
+    run = campaign(WithoutTanh())
+    wrong, right = (
+        Program(*MATRIX, (Step(op, (Ref(0),)), last, Step("contiguous", (Ref(0),)))) for op in ("clone", "neg")
+    )
+    *found, counts = _records(run, [Unit("one", (wrong, right))])
+    assert counts.outcomes == {"fail": 1, "unsupported": 1}
+    assert counts.unsupported == {need: 2}
+    assert {aspect for by_aspect in counts.counts.values() for aspect in by_aspect} >= {"values", "strides"}
+    assert not any(rule.startswith(("same.", "contiguous.")) for rule in counts.counts)
+    assert {Program.from_json(one.shrunk).steps for one in _failures(found)} == {(Step("clone", (Ref(0),)),)}
 
 
 def test_a_units_counts_come_after_its_failures(campaign):
