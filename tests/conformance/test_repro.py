@@ -109,6 +109,9 @@ KINDS = {
     "row-major": (Step("t", (Ref(0),)), _difference("contiguity", expected="F")),
     "flags": (Step("add_", (Ref(0), 1)), _difference("flags", "0")),
     "values": (Step("neg", (Ref(0),)), _difference("values")),
+    "values, some of them": (Step("resize_", (Ref(0), (2, 5))), _difference("values", "0")),
+    "how many": (Step("unbind", (Ref(0),)), _difference("shape", detail={"count": 2})),
+    "a view of": (Step("t", (Ref(0),)), _difference("flags", expected=["view of value 0", "lv"], got=["no view", "l"])),
     "a scalar": (Step("is_contiguous", (Ref(0),)), _difference("values", expected="True")),
     "a list": (Step("tolist", (Ref(0),)), None),
     "a view": (Step("t", (Ref(0),)), _difference("sharing", detail={"storages": ("s0", "v1")})),
@@ -309,6 +312,14 @@ def test_dtypes_formats_fills_and_guards_are_written(oracle):
     claim = Claim.from_json(claim.to_json())
     text = script(program, claim, Torch())
     assert not shows(text, claim), text
+
+
+def test_foreign_memory_is_foreign_in_a_script(oracle):
+    """It cannot grow, so the step is refused; memory of the library's own would."""
+    own = replace(MATRIX, steps=(Step("resize_", (Ref(0), (9,))),))
+    foreign = replace(own, storages=(Storage(24, backing="guarded"),))
+    claim = claim_of(foreign, _difference("raises", "", ["RuntimeError", "", "resize"]), execute(foreign, oracle))
+    assert [shows(script(program, claim, Torch()), claim) for program in (foreign, own)] == [False, True]
 
 
 @pytest.mark.parametrize(

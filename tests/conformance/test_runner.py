@@ -306,7 +306,6 @@ adapter = Mine
         ("return (dtype, shape, strides, '0', *rest[1:])", "offset and version must be whole numbers"),
         ("return (dtype, shape, strides, *rest[:3], 7)", "flags must be text"),
         ("return (7, shape, strides, *rest)", "dtype must be text"),
-        ("return None", "TypeError"),
     ],
 )
 def test_a_description_that_does_not_fit_together_is_an_error_of_the_adapter(change, says, adapter_file):
@@ -331,13 +330,44 @@ adapter = Mine
         assert says in answer.reason or "ProtocolError" in answer.reason or "zip" in answer.reason
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("def describe(self, x): return None", "describe answered None, which is not a tuple of dtype"),
+        ("def describe(self, x): return super().describe(x)[:3]", "describe answered ('float32', (2, 3), (3, 1)),"),
+        ("def describe(self, x): a, *c = super().describe(x); return a, [], *c[1:]", "describe answered ('float32', ["),
+        ("def bytes_of(self, x): return 'abc'", "bytes_of answered a str"),
+        ("def bytes_of(self, x): return bytearray(super().bytes_of(x))", "bytes_of answered a bytearray"),
+        ("def error_kind(self, error): return 'sizes'", "error_kind answered 'sizes', which is not None or one of"),
+    ],
+)
+def test_a_function_of_the_adapter_that_answers_what_it_may_not_is_named(change, says, adapter_file):
+    """No kind of error is made up, and no text is taken for bytes: the adapter is wrong, not its library."""
+    source = f"""
+from stridecheck.conformance.adapters.numpy import Numpy
+
+class Mine(Numpy):
+    {change}
+
+adapter = Mine
+"""
+    refused = replace(GOOD, steps=(Step("view", (Ref(0), (77,))),))
+    with Worker(adapter_file(source)) as worker:
+        worker.start()
+        (answer,) = answers_of(worker, [refused])
+        assert isinstance(answer, Broken)
+        assert says in answer.reason
+
+
 def test_a_program_that_the_library_does_not_support(library):
-    """An operation without a template is unsupported for that program alone."""
+    """An operation without a template is unsupported for that program alone, and what came before is told."""
     program = Program(GOOD.storages, GOOD.inputs, (*GOOD.steps, Step("is_set_to", (Ref(0), Ref(0)))))
     with Worker(library()) as worker:
         worker.start()
         answers = answers_of(worker, [GOOD, program, GOOD])
-    assert answers[1] == Unsupported("op:is_set_to")
+    assert isinstance(answers[1], Unsupported)
+    assert answers[1].reason == "op:is_set_to"
+    assert is_well(answers[1].before)
     assert is_well(answers[2])
 
 
