@@ -16,8 +16,8 @@ class Unsupported:
     """The program needs what the library does not claim."""
 
     reason: str
-    before: Sequence[Observation] = ()
-    """What was observed until it was needed, the inputs first, where a step or more was run."""
+    seen: Sequence[Observation] = ()
+    """What was observed all the same, the inputs first: steps that were left out are skipped, and what uses them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,8 @@ class Batch:
         yield from self._left_out.items()
         for number, answer in self._worker.collect(self.expected):
             if number in self._lacking and not isinstance(answer, Broken):
-                before = answer.before if isinstance(answer, Unsupported) else answer
-                answer = Unsupported(self._lacking[number], before)
+                seen = answer.seen if isinstance(answer, Unsupported) else answer
+                answer = Unsupported(self._lacking[number], seen)
             yield number, self._unfit.get(number, answer)
 
 

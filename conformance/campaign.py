@@ -22,7 +22,7 @@ from .execute import execute
 from .expectations import Expectation, Expectations
 from .failures import Failures, Found, found_in
 from .invariants import reaches_outside
-from .judge import Difference, StepVerdict, judge
+from .judge import Difference, StepVerdict, comparable, judge
 from .listing import listing
 from .observation import Observation
 from .options import is_wanted
@@ -147,7 +147,7 @@ class Campaign:
 
         A program that exercises none of the rules asked for is not counted.
         """
-        ran = not isinstance(answer, Unsupported) or bool(answer.before)
+        ran = not isinstance(answer, Unsupported) or bool(answer.seen)
         rules = self._rules_of(judged, program, expected) if (ran and expected) or self.rules != "*" else []
         if rules is None:
             judged.programs -= 1
@@ -156,7 +156,7 @@ class Campaign:
             judged.unsupported[answer.reason] += 1
             if listed := self._listed_under(judged, program):
                 self._tell_out_of_date(judged, program, listed, f"but is not supported any more: {answer.reason}")
-            found = self._before(judged, program, expected, answer.before, rules) if expected else []
+            found = self._beside(judged, program, expected, answer.seen, rules) if expected and answer.seen else []
             judged.outcomes["fail" if any(one.outcome == "fail" for one in found) else "unsupported"] += 1
             judged.failures += found
             return found
@@ -175,7 +175,7 @@ class Campaign:
         judged.failures += found
         return found
 
-    def _before(
+    def _beside(
         self,
         judged: Judged,
         program: Program,
@@ -183,10 +183,14 @@ class Campaign:
         got: Sequence[Observation],
         rules: Sequence[Sequence[Rule]],
     ) -> list[Found]:
-        """What went wrong in a program until the step that is not supported: a shorter program, and none of a list."""
-        head = program.head(len(got) - 1)
-        found = self._differences(judged, head, expected[: len(got)], got, rules[: len(got)]) if head.steps else []
-        if found and reaches_outside(head, got):
+        """What went wrong beside the steps that are not supported: a program that is in no list, whatever it is of."""
+        count = comparable(program, expected, got)
+        if count < 2:
+            return []
+        head = program.head(count - 1)
+        unlisted = replace(judged, places={})
+        found = self._differences(unlisted, head, expected[:count], got[:count], rules[:count])
+        if found and reaches_outside(head, got[:count]):
             self.worker.distrust()
         return found
 

@@ -15,7 +15,7 @@ from . import foreign
 from .errors import KINDS, UNPRINTABLE, built_in, text_of
 from .memory import Memory
 from .observation import ForeignState, Observation, Raised, State, StorageObject, StorageState, TensorState
-from .operations import OPERATIONS, overload
+from .operations import OPERATIONS, overload, writes_to
 from .program import QUANTISED, Argument, DType, File, Input, MemoryFormat, Program, Ref, Slice, Step, Storage
 from .protocol import Adapter, NeverMade, ProtocolError, Undefined, Unsupported
 
@@ -394,10 +394,23 @@ def execute(program: Program, adapter: Adapter) -> list[Observation]:
 
         return execute_whole(program, cast("WholeAdapter", adapter))
     execution = Execution(adapter, program.storages, program.inputs)
-    seen = [execution.initial]
-    try:
-        seen += map(execution.step, program.steps)
-    except Unsupported as error:
-        error.before = seen
-        raise
+    seen, missing = [execution.initial], None
+    for step in program.steps:
+        try:
+            done = execution.step(step)
+        except Unsupported as error:
+            missing, done = missing or error, Observation(skipped=True)
+            if isinstance(error, Undefined):
+                break
+        if missing is not None and done.skipped and _may_write(step):
+            break
+        seen.append(done)
+    if missing is not None:
+        missing.seen = seen
+        raise missing
     return seen
+
+
+def _may_write(step: Step) -> bool:
+    """Whether what comes after a step that was left out may differ for it, as far as its name tells."""
+    return writes_to(step) is not None or step.op.endswith("_") or any(True for _ in step.files())

@@ -21,7 +21,7 @@ from .claim import claim_of, symptom
 from .classify import Catalogue, Rule
 from .execute import execute
 from .expectations import Expectation, Expectations
-from .judge import Difference, judge
+from .judge import Difference, comparable, judge
 from .listing import key_name, listing
 from .observation import Observation
 from .program import Program
@@ -252,7 +252,10 @@ class Failures:
 
     def _judged(self, program: Program, expected: Sequence[Observation], answer: Answer) -> _Ran:
         if isinstance(answer, Unsupported):
-            return _Ran()
+            count = comparable(program, expected, answer.seen)
+            program, expected, answer = program.head(count - 1), expected[:count], answer.seen[:count]
+            if count < 2:
+                return _Ran()
         rules = self.catalogue.classify(program, expected) if expected else []
         if isinstance(answer, Broken):
             ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))

@@ -15,10 +15,10 @@ from .program import Step
 class Unsupported(Exception):
     """Raised by an adapter that finds out while running that its library does not claim an operation.
 
-    `before` has what was observed until then, the inputs first, where it came at a step of a program.
+    `seen` has what was observed of a program all the same, the inputs first; the steps that were left out are skipped.
     """
 
-    before: Sequence[Observation] = ()
+    seen: Sequence[Observation] = ()
 
 
 class Undefined(Unsupported):

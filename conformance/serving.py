@@ -124,7 +124,7 @@ def _ran(adapter: Any, data: Any) -> tuple[dict[str, Any], bool]:
         seen = execute(Program.from_json(data), adapter)
         return _seen(seen), any(one.raised for one in seen)
     except Unsupported as error:
-        said = {"unsupported": text_of(error)} | (_seen(error.before) if error.before else {})
+        said = {"unsupported": text_of(error)} | (_seen(error.seen) if error.seen else {})
         return said, True  # an adapter may make it of what its library has raised
     except Exception as error:
         return {"error": told(error)}, True

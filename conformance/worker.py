@@ -13,7 +13,7 @@ to standard error. Protocol, JSON lines, one object each:
     child  → parent   {"child": pid}, {"waiting": true}           it is there; it waits for that
     parent → child    {"batch": [[number, program], …]}  or  {"script": [program, claim, is_tried]}
     child  → parent   {"number", "observations", … | "unsupported", … | "error"}  one for each program, in order;
-                      what is unsupported comes with the observations of the steps before
+                      what is unsupported comes with observations of what was run of it
     child  → parent   {"lost": reason}                            the device is: nothing is answered, or nothing more
     child  → parent   {"asking": true}                            before the adapter is asked whether it is
     child  → parent   {"script": text}

@@ -61,7 +61,7 @@ class AdapterSummary:
     outcomes: Counts
     """Programs by their worst outcome."""
     unsupported: Counts
-    """Programs not run, by the missing capability."""
+    """Programs not run, or not to their end, by the missing capability."""
     timed: int = 0
     """Cases timed."""
 
