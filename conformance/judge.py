@@ -106,8 +106,6 @@ class _Bench:
         """Aspects of a value or storage that have differed already."""
         self._names: dict[str, str] = {}
         """Key of the value that a key stands for, where a step has answered with a value itself."""
-        self._left_out: set[str] = set()
-        """Slots of steps that the library left out: what they would have made is not there to be compared with."""
 
     def step(self, number: int, expected: Observation, got: Observation) -> StepVerdict:
         """The verdict on one step, and the states after it."""
@@ -120,8 +118,6 @@ class _Bench:
         self._got.update(got.values)
         self._expected_storages.update(expected.storages)
         self._got_storages.update(got.storages)
-        if got.skipped and number >= 0:
-            self._left_out.add(str(self._program.slot_of(number)))
         if expected.skipped and got.skipped:
             return StepVerdict(number, frozenset())
         judged = (_OF_SUCCESS if expected.raised is None else _OF_RAISED) & self._claimed
@@ -283,7 +279,7 @@ class _Bench:
             return
         for item, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             key = f"{slot}.{item}" if expected.is_tuple else slot
-            if a == b or (isinstance(a, str) and self._is_left_out(a)):
+            if a == b:
                 continue
             if isinstance(a, tuple) and isinstance(b, tuple):
                 if self._reads(number) and not self._is_exact(number):
@@ -330,20 +326,12 @@ class _Bench:
             if "shape" not in known:
                 yield Difference(number, key, "shape", a, b, f"is {b}, but should be {a}")
             return
-        if self._left_out and isinstance(ours, TensorState) and self._is_left_out(ours.base):
-            known = known | {"flags"}
-        if self._left_out and self._is_left_out(owner_of(ours.storage or "")):
-            known = known | {"sharing"}
         for aspect, a, b, what in facets(ours, theirs):
             if aspect not in known:
                 text = f"{what.format(got=b)}, but should be {a}"
                 yield Difference(number, key, aspect, a, b, text, {"storages": (ours.storage, theirs.storage)})
         if "values" not in known and (found := self._values(ours, theirs)) is not None:
             yield Difference(number, key, "values", *found)
-
-    def _is_left_out(self, key: str | None) -> bool:
-        """Whether a value would have been made by a step that the library left out."""
-        return key is not None and key.partition(".")[0] in self._left_out
 
     def _values(self, ours: State, theirs: State) -> tuple[Any, Any, str] | None:
         if isinstance(ours, StorageObject) or isinstance(theirs, StorageObject):

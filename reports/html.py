@@ -33,7 +33,7 @@ _OUTCOMES: Mapping[str, str] = {
     "fail": "differs from PyTorch, and nobody expected it",
     "xfail": "differs, and an expectation says why: a known deviation",
     "xpass": "an expectation says that it differs, but it no longer does",
-    "unsupported": "asks for something that the adapter does not claim; judged until it does",
+    "unsupported": "asks for something that the adapter does not claim; judged as far as it does not",
     "error": "the adapter broke the protocol",
     "crash": "the process of the library died",
     "timeout": "the library did not answer in time",
