@@ -131,6 +131,7 @@ def vecdot(x: "Tensor", y: "Tensor", *, dim: int = -1, out: "Tensor | None" = No
 
     if x.ndim == y.ndim == 1:
         need_kernel("vecdot", x.dtype, "ifc")
+        dim = -1  # of two vectors there is one product, whichever dimension is asked for
     return reductions.sum(arithmetic.mul(conj(x), y), dim, out=out)
 
 

@@ -58,6 +58,8 @@ def _power_of(exponent: Any, d: dt.dtype) -> Op:
             if exponent < 0:
                 raise LayoutError("argument", "pow: integers to negative integer powers are not allowed")
             return np.power(a, np.array(exponent).astype(a.dtype))
+        if exponent == 0:
+            return np.ones(a.shape, a.dtype)
         if exponent == 2:
             return a * a
         if exponent == 0.5 and roots:
@@ -74,7 +76,11 @@ def _power_of(exponent: Any, d: dt.dtype) -> Op:
             return a * a * a
         return _real_power(a, np.array(exponent).astype(a.dtype))
 
-    groups = "bifc" if exponent is True or exponent is False else "ifc"
+    groups = "ifc"
+    if exponent in (0, 1):  # ones, and copies, without a look for a kernel
+        groups += "hu8e"
+    if exponent is True or exponent is False:
+        groups += "b"
     return Op(
         "pow",
         compute,

@@ -66,6 +66,13 @@ SCATTERED = """
 """
 
 POWERS = """
+    T.pow(T.tensor([3,1]).to(T.float8_e5m2),0),T.pow(T.tensor([3,1]).to(T.float8_e5m2),1.0)
+    T.pow(T.tensor([3,1]).to(T.uint64),True),T.pow(T.tensor([3,1]).to(T.uint16),0.0)
+    T.pow(T.tensor([3,1]).to(T.uint64),2)
+    o=T.tensor([3,1]).to(T.float8_e4m3fn);o.pow_(1)
+    o=T.tensor([3,1]).to(T.float8_e4m3fn);o.pow_(2)
+    T.linalg.vecdot(T.ones(3),T.ones(3),dim=7)
+    T.linalg.vecdot(T.ones(2,3),T.ones(3),dim=7)
     T.ldexp(T.zeros(1,2,2,dtype=T.float16),T.zeros(3,1,1,dtype=T.int16))
     T.ldexp(T.zeros(1,2,2,dtype=T.float16),T.tensor(1,dtype=T.int16))
     T.ldexp(T.zeros(2,dtype=T.int8),T.zeros(2,dtype=T.int16))
