@@ -18,7 +18,7 @@ from .facets import facets, homes_differ, strides_differ, what_it_is
 from .listing import key_name
 from .observation import Observation, State, StorageObject, StorageState, TensorState, owner_of, same_objects
 from .operations import OPERATIONS, overload, writes_to
-from .program import Program
+from .program import MemoryFormat, Program
 from .written import Written
 
 
@@ -185,6 +185,7 @@ class _Bench:
         """Aspects that have differed in what the step uses."""
         if not self._tainted or number < 0:
             return frozenset()
+        step = self._program.steps[number]
         found: frozenset[str] = frozenset()
         for key in self._operands(number):
             found |= self._tainted.get(key, frozenset())
@@ -196,10 +197,12 @@ class _Bench:
             found |= {"raises", "error-kind", "sharing", "layout", "contiguity", "flags"}
         if "layout" in found:
             found |= {"contiguity"}
-        operation = OPERATIONS.get(overload(self._program.steps[number]))
+            if any(type(value) is MemoryFormat for value in (*step.args, *[value for _, value in step.kwargs])):
+                found |= {"sharing"}  # strides of dimensions of length 1 tell the format, and with it what is copied
+        operation = OPERATIONS.get(overload(step))
         if "sharing" in found:
             found |= {"flags"}  # what is a view of what, and whose version counts
-            if writes_to(self._program.steps[number]) is not None:
+            if writes_to(step) is not None:
                 found |= {"values", "storage"}  # the write goes to other memory: who else sees it follows
         if found & {"strides", "layout", "sharing"} and (operation is None or operation.by_address):
             found |= {"values", "raises"}

@@ -11,7 +11,7 @@ from stridecheck.conformance.execute import execute
 from stridecheck.conformance.invariants import broken
 from stridecheck.conformance.judge import judge
 from stridecheck.conformance.observation import from_json, to_json
-from stridecheck.conformance.program import Input, Program, Ref, Step, Storage
+from stridecheck.conformance.program import Input, MemoryFormat, Program, Ref, Step, Storage
 
 from .judging import ALL, differences
 
@@ -82,6 +82,25 @@ def test_what_follows_from_a_difference_is_not_told_again(library, steps, aspect
     found = differences(program, execute(program, oracle), execute(program, library()))
     assert {d.step for d in found} == {0}, [(d.step, d.aspect, d.message) for d in found]
     assert {d.aspect for d in found} <= aspects
+
+
+class OtherSingles(Reference):
+    """`relu` answers with other strides of dimensions of length 1."""
+
+    def operation(self, step):
+        if step.op == "relu":
+            return lambda x: x.relu().as_strided(x.shape, (3, 1, 3, 3)).clone()
+        return super().operation(step)
+
+
+def test_a_format_that_other_strides_tell_is_not_told_again(oracle):
+    """Strides of dimensions of length 1 decide whether a memory format asks for a copy; else nothing follows."""
+    whole = (Storage(24),), (Input("float32", (2, 3, 1, 1), (3, 1, 1, 1)),)
+    asked = (("memory_format", MemoryFormat("contiguous_format")),)
+    program = Program(*whole, (Step("relu", (Ref(0),)), Step("float", (Ref(1),), asked), Step("float", (Ref(1),))))
+    right, wrong = execute(program, oracle), execute(program, OtherSingles())
+    assert [one.results for one in right[2:]] != [one.results for one in wrong[2:]]
+    assert {d.step for d in differences(program, right, wrong)} == {0}
 
 
 def test_what_does_not_depend_on_a_difference_is_still_judged(oracle):
