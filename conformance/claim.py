@@ -92,7 +92,7 @@ def _check(
             letters = [letter == "T" for letter in difference.expected]
             # A library without memory formats is asked for row-major contiguity alone.
             return ("contiguity", (key,), letters) if len(letters) > 1 else ("row-major", (key,), letters[0])
-        case "flags" if state.base is not None and _view_of(difference.expected) != _view_of(difference.got):
+        case "flags" if _views_another(difference) and state.base not in (None, "hidden"):
             return "base", (key, state.base), True
         case "flags":
             return "flags", (key,), (state.version, "g" in (state.flags or ""), "v" in (state.flags or ""))
@@ -105,9 +105,9 @@ def _check(
     return "", (), None
 
 
-def _view_of(flags: Any) -> Any:
-    """What is said to be viewed where flags differ; a version says nothing of it."""
-    return flags[0] if isinstance(flags, list) else None
+def _views_another(difference: Difference) -> bool:
+    """Whether flags differ in what is said to be viewed; a version says nothing of it."""
+    return isinstance(difference.expected, list) and difference.expected[0] != difference.got[0]
 
 
 def _said(name: str, states: dict[str, State]) -> str:

@@ -277,8 +277,9 @@ class _Bench:
         slot = str(self._program.slot_of(number))
         if len(ours) != len(theirs) or expected.is_tuple != got.is_tuple:
             text = f"answered {_counted(got)}, but should be {_counted(expected)}"
-            count = len(ours) if expected.is_tuple else None
-            yield Difference(number, slot, "shape", len(ours), len(theirs), text, {"count": count})
+            # A value may be a tuple by itself, as sizes are: how many there are is asked of several alone.
+            asked = {"count": len(ours)} if expected.is_tuple else None
+            yield Difference(number, slot, "shape", len(ours), len(theirs), text, asked)
             return
         for item, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             key = f"{slot}.{item}" if expected.is_tuple else slot

@@ -54,6 +54,8 @@ def mask_tensor(value: bool) -> "Tensor":
 
 def index_tensor(items: Any) -> "Tensor":
     """A list, range or array as an index tensor. Raises: argument, dtype, size (see `from_values.tensor`)."""
+    if isinstance(items, (list, tuple)) and any(isinstance(item, (str, bytes)) for item in items):
+        raise LayoutTypeError("argument", "no index tensor is made of text")
     t = tensor(items)
     if t.dtype.is_complex and not isinstance(items, np.ndarray):
         raise LayoutTypeError("argument", "no index tensor is made of complex numbers, but in an array")

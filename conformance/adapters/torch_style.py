@@ -344,4 +344,6 @@ class TorchStyle(Templated):
         return (
             f"{name} = torch.empty(0, dtype=torch.{item.dtype})"
             f".set_({storage}, {item.offset}, {item.shape}, {item.strides}).data"
+            + ".requires_grad_()"
+            * item.requires_grad
         )

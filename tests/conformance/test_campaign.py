@@ -375,6 +375,15 @@ def test_what_takes_long_is_shrunk_with_few_attempts(campaign, end):
     assert [f.repro for f in _failures(written)] == ["ends True", "ends False", "ends False"]
 
 
+def test_a_crash_that_is_known_needs_no_list(campaign):
+    """Nobody knows what a program that ended its process would have asked for, and not got: its entry is enough."""
+    known = Expectations(None, (Expectation("known", "so it is", ("*",), ("crash",)),))
+    for expectations, outcome in ((known, "xfail"), (Expectations(), "crash")):
+        run = campaign(answers={"neg": Broken("crash", "ended")}, expectations=expectations)
+        *_, counts = _records(run, [Unit("corpus:0-1", (_program("neg"),))])
+        assert counts.outcomes == {outcome: 1}
+
+
 def test_each_unit_shrinks_a_crash(campaign):
     """What crashes in one unit says nothing of the next: records are those of the unit, whatever ran before it."""
     run = campaign(answers={op: Broken("crash", "that was it") for op in ("abs", "relu")})

@@ -111,6 +111,10 @@ KINDS = {
     "values": (Step("neg", (Ref(0),)), _difference("values")),
     "values, some of them": (Step("resize_", (Ref(0), (2, 5))), _difference("values", "0")),
     "how many": (Step("unbind", (Ref(0),)), _difference("shape", detail={"count": 2})),
+    "a hidden view": (
+        Step("repeat_interleave", (Ref(0), 2)),
+        _difference("flags", expected=["view of value hidden", "lv"], got=["no view", "l"]),
+    ),
     "a view of": (Step("t", (Ref(0),)), _difference("flags", expected=["view of value 0", "lv"], got=["no view", "l"])),
     "a scalar": (Step("is_contiguous", (Ref(0),)), _difference("values", expected="True")),
     "a list": (Step("tolist", (Ref(0),)), None),
