@@ -56,9 +56,9 @@ class Batch:
         if steps > 0 and not claimed.features >= HAZARDS and self._observe(number):
             found = hazards(program, self.expected[number])
             # One that stands at a later step than what is missing already says nothing new.
-            hazard = claimed.missing([need for need in found if missing is None or found[need] < steps])
+            hazard = claimed.missing([need for need in found if found[need] < steps])
             if hazard is not None:
-                return hazard if missing is None else missing, found[hazard]
+                return missing or hazard, found[hazard]
         return missing, steps
 
     def _observe(self, number: int) -> bool:

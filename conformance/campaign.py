@@ -156,11 +156,10 @@ class Campaign:
             judged.unsupported[answer.reason] += 1
             if listed := self._listed_under(judged, program):
                 self._tell_out_of_date(judged, program, listed, f"but is not supported any more: {answer.reason}")
-            found = self._beside(judged, program, expected, answer.seen, rules) if expected and answer.seen else []
+            # What can be judged of it is another program, which is in no list.
+            found = self._differences(replace(judged, places={}), *comparable(program, expected, answer.seen), rules)
             judged.outcomes["fail" if any(one.outcome == "fail" for one in found) else "unsupported"] += 1
-            judged.failures += found
-            return found
-        if isinstance(answer, Broken):
+        elif isinstance(answer, Broken):
             ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))
             entry = self.expectations.match_end(program, answer.outcome, ids)
             outcome = self._against(judged, program, entry, answer.outcome)
@@ -169,29 +168,8 @@ class Campaign:
             judged.outcomes[outcome] += 1
         else:
             found = self._differences(judged, program, expected, answer, rules)
-            if found and reaches_outside(program, answer):
-                self.worker.distrust()
             judged.outcomes[self._worst(judged, program, rules, found)] += 1
         judged.failures += found
-        return found
-
-    def _beside(
-        self,
-        judged: Judged,
-        program: Program,
-        expected: Sequence[Observation],
-        got: Sequence[Observation],
-        rules: Sequence[Sequence[Rule]],
-    ) -> list[Found]:
-        """What went wrong beside the steps that are not supported: a program that is in no list, whatever it is of."""
-        count = comparable(program, expected, got)
-        if count < 2:
-            return []
-        head = program.head(count - 1)
-        unlisted = replace(judged, places={})
-        found = self._differences(unlisted, head, expected[:count], got[:count], rules[:count])
-        if found and reaches_outside(head, got[:count]):
-            self.worker.distrust()
         return found
 
     def _rules_of(self, judged: Judged, program: Program, expected: Sequence[Observation]) -> list[list[Rule]] | None:
@@ -233,6 +211,8 @@ class Campaign:
             if self.rules != "*":
                 wanted = [rule for rule in step_rules if self._is_wanted(rule.id)]
             _count(judged, verdict, wanted, outcome_of)
+        if found and reaches_outside(program, got):
+            self.worker.distrust()
         return _most_telling(found)
 
     def _outcome(self, judged: Judged, program: Program, difference: Difference, rules: Sequence[Rule]) -> Found | None:

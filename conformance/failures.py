@@ -252,10 +252,7 @@ class Failures:
 
     def _judged(self, program: Program, expected: Sequence[Observation], answer: Answer) -> _Ran:
         if isinstance(answer, Unsupported):
-            count = comparable(program, expected, answer.seen)
-            program, expected, answer = program.head(count - 1), expected[:count], answer.seen[:count]
-            if count < 2:
-                return _Ran()
+            program, expected, answer = comparable(program, expected, answer.seen)
         rules = self.catalogue.classify(program, expected) if expected else []
         if isinstance(answer, Broken):
             ids = tuple(dict.fromkeys(rule.id for step in rules for rule in step))

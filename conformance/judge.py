@@ -71,16 +71,20 @@ def judge(
     return [bench.step(number - 1, e, g) for number, (e, g) in enumerate(zip(expected, got, strict=True))]
 
 
-def comparable(program: Program, expected: Sequence[Observation], got: Sequence[Observation]) -> int:
-    """How many observations can be compared where the library has left steps out, as it lacks them, and gone on.
+def comparable(
+    program: Program, expected: Sequence[Observation], got: Sequence[Observation]
+) -> tuple[Program, Sequence[Observation], Sequence[Observation]]:
+    """What of a program can be compared where the library has left steps out, as it lacks them, and gone on.
 
-    Those until a step that is left out does more than to make tensors: it changes what was there before, or may have
-    changed what no tensor shows, as gradients or who else holds memory.
+    It ends before a step that is left out and does more than to make tensors: it changes what was there before, or may
+    have changed what no tensor shows, as gradients or who else holds memory.
     """
+    count = min(len(expected), len(got))
     for number, (ours, theirs) in enumerate(zip(expected, got, strict=False)):
         if theirs.skipped and not ours.skipped and not _makes_tensors(ours, str(program.slot_of(number - 1))):
-            return number
-    return min(len(expected), len(got))
+            count = number
+            break
+    return program.head(max(0, count - 1)), expected[:count], got[:count]
 
 
 def _makes_tensors(observation: Observation, slot: str) -> bool:

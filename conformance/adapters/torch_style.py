@@ -341,9 +341,8 @@ class TorchStyle(Templated):
 
     def write_input(self, name: str, item: Input, storage: str) -> str:
         """Source that makes an input over a storage."""
+        leaf = ".requires_grad_()" if item.requires_grad else ""
         return (
             f"{name} = torch.empty(0, dtype=torch.{item.dtype})"
-            f".set_({storage}, {item.offset}, {item.shape}, {item.strides}).data"
-            + ".requires_grad_()"
-            * item.requires_grad
+            f".set_({storage}, {item.offset}, {item.shape}, {item.strides}).data{leaf}"
         )
